@@ -1,0 +1,37 @@
+# One call per folder of src/:
+#
+#   ringward_module(learn_data SOURCES csv_reader.cc DEPS base io LIBS zlib.h LINK ZLIB::ZLIB TESTS csv_reader_test.cc)
+#
+# NAME    the folder below src/ with '/' written as '_' (src/comm/gloo is comm_gloo)
+# DEPS    the only modules whose headers this one may include (a leaf adds its parent)
+# LIBS    the only third-party headers it may include: names or prefixes ending in '/'
+# LINK    the CMake targets behind LIBS
+# TESTS   gtest sources; they may include test_support headers of their own folder and of DEPS
+# TEST_LABELS  further ctest labels (every test carries its module's name)
+# `ctest -L layers` (tools/check_layers.py) reads these calls and refuses any other include.
+function(ringward_module name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPS;LIBS;LINK;TESTS;TEST_LABELS;TEST_LINK")
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "ringward_module(${name}): unknown arguments ${arg_UNPARSED_ARGUMENTS}")
+  endif()
+  if(arg_SOURCES)
+    add_library(ringward_${name} STATIC ${arg_SOURCES})
+    target_link_libraries(ringward_${name} PRIVATE ringward_warnings)
+    set(scope PUBLIC)
+  else()
+    add_library(ringward_${name} INTERFACE)
+    set(scope INTERFACE)
+  endif()
+  add_library(ringward::${name} ALIAS ringward_${name})
+  target_compile_features(ringward_${name} ${scope} cxx_std_20)
+  target_include_directories(ringward_${name} ${scope} $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>)
+  list(TRANSFORM arg_DEPS PREPEND ringward::)
+  target_link_libraries(ringward_${name} ${scope} ${arg_DEPS} ${arg_LINK})
+  if(arg_TESTS AND BUILD_TESTING)
+    add_executable(${name}_test ${arg_TESTS})
+    target_link_libraries(${name}_test PRIVATE ringward::${name} ringward_warnings ${arg_TEST_LINK} GTest::gmock
+                                               GTest::gtest_main)
+    gtest_discover_tests(${name}_test TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 120
+                         PROPERTIES LABELS "${name};${arg_TEST_LABELS}" TIMEOUT 300)
+  endif()
+endfunction()
