@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# Configures a preset of CMakePresets.json and builds targets of it, printing what matters:
+#
+#   scripts/build.sh PRESET [TARGET…]      (default target: all)
+#
+# The configure step's output goes to build/PRESET/configure.log and is shown only when it fails.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+preset=${1:?usage: scripts/build.sh PRESET [TARGET…]}
+shift
+(($# > 0)) || set -- all
+started=$SECONDS
+log=build/$preset/configure.log
+mkdir -p "build/$preset"
+if ! cmake --preset "$preset" >"$log" 2>&1; then
+  cat "$log" >&2
+  echo "build: configuring preset $preset failed; are the packages there? (scripts/setup.sh --check)" >&2
+  exit 1
+fi
+quiet=(--quiet)
+[[ -t 1 ]] && quiet=() # a terminal shows ninja's one moving line; a log does not need it
+cmake --build "build/$preset" --target "$@" -- -j "$(nproc)" "${quiet[@]}"
+echo "build: $preset ($*) done in $((SECONDS - started)) s"
