@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "learn/dense/isa.h"
 
 namespace ringward::learn {
 
@@ -36,7 +37,8 @@ class Optimizer {
 };
 
 /// Fails with kInvalidInput naming the option that is out of its range.
+/// REQUIRES: `isa` is among AvailableIsas().
 Result<std::unique_ptr<Optimizer>> MakeOptimizer(const OptimizerOptions& options,
-                                                 std::size_t parameters);
+                                                 std::size_t parameters, Isa isa = BestIsa());
 
 }  // namespace ringward::learn

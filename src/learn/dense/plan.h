@@ -4,29 +4,14 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "learn/dense/isa.h"
+#include "learn/dense/net_spec.h"
 
 namespace ringward::learn {
-
-enum class Activation { kIdentity, kRelu, kLeakyRelu, kTanh, kSigmoid, kGelu };
-
-/// One fully connected layer: y = activation(x W + b).
-struct LayerSpec {
-  int width = 0;  ///< outputs, 1 .. 1,000,000
-  Activation activation = Activation::kIdentity;
-  double dropout = 0.0;  ///< share of this layer's outputs zeroed while training, in [0, 1)
-};
-
-/// E feed-forward nets of one shape, trained side by side in one plan.
-struct NetSpec {
-  int inputs = 0;                  ///< features of a row, >= 1
-  std::vector<LayerSpec> layers;   ///< at least one; the last one's width is the output's
-  int members = 1;                 ///< E >= 1: nets that share the shape, not the parameters
-  std::vector<float> input_noise;  ///< per member: sd of Gaussian noise added to inputs while
-                                   ///< training; empty = none
-};
 
 /// Names a row's random numbers, so that they do not depend on the rank or batch it lands in.
 struct RowKey {
@@ -34,36 +19,66 @@ struct RowKey {
   std::uint32_t epoch = 0;
 };
 
+/// Where one weight matrix or bias vector lies in parameters() and gradients().
+struct TensorView {
+  std::string name;                ///< "members.0.layers.1.weight" or ".bias"
+  std::vector<std::size_t> shape;  ///< weight: {inputs, outputs}, row-major; bias: {outputs}
+  std::size_t offset = 0;          ///< of its first value, in floats
+};
+
+struct PlanOptions {
+  std::size_t batch_max = 1;  ///< largest number of rows of one call, >= 1
+  bool training = true;       ///< false: only Infer and Evaluate, without memory for gradients
+  Isa isa = BestIsa();        ///< one of AvailableIsas()
+};
+
 /// A static training plan: shapes fixed, workspace allocated once, nothing allocated per step.
 ///
 /// Parameters and gradients are two flat float32 spans (per member, per layer: W [in, out]
-/// row-major, then b [out]); reduction, optimizers and checkpoints work on those and know no
-/// layers. Not safe for concurrent use. Products run on one thread.
+/// row-major, then b [out], without gaps; see tensors()); reduction, optimizers and checkpoints
+/// work on those and know no layers. Not safe for concurrent use; works on the calling thread.
+///
+/// The same call with the same values gives the same bits, in every process on processors with
+/// the same instruction set; a row's loss and output do not depend on the other rows nor on its
+/// position. Spans of the wrong length are programmer's errors (CHECK).
 class Plan {
  public:
-  /// Fails with kInvalidInput when `spec` is outside its ranges, kResource when memory lacks.
-  /// `batch_max` is the largest number of rows of one call, >= 1.
-  static Result<std::unique_ptr<Plan>> Make(const NetSpec& spec, std::size_t batch_max);
+  /// Fails with kInvalidInput naming what in `spec` or `options` is out of its range, kResource
+  /// when memory lacks.
+  static Result<std::unique_ptr<Plan>> Make(const NetSpec& spec, const PlanOptions& options);
+  static Result<std::unique_ptr<Plan>> Make(const NetSpec& spec, std::size_t batch_max) {
+    return Make(spec, PlanOptions{.batch_max = batch_max});
+  }
   virtual ~Plan() = default;
 
   virtual const NetSpec& spec() const = 0;
   virtual std::span<float> parameters() = 0;
+  /// Empty unless made for training.
   virtual std::span<float> gradients() = 0;
+  /// Every tensor, by rising offset; together they cover parameters() without gaps.
+  virtual std::vector<TensorView> tensors() const = 0;
 
-  /// Fills the parameters from `seed`: the same on every machine and rank.
+  /// Fills the parameters from `seed`: the same on every machine and rank. Weights and biases are
+  /// uniform in +-1/sqrt(inputs of the layer).
   virtual void Initialize(std::uint64_t seed) = 0;
 
-  /// Forward in training mode. `x` is [rows, inputs], `target` [rows, outputs]; rows <= batch_max;
-  /// `keys` has one entry a row (may be empty where the spec has neither noise nor dropout).
+  /// Forward in training mode. `x` is [rows, inputs], `target` [rows, outputs] (may be the same
+  /// span as x); 1 <= rows <= batch_max; `keys` has one entry a row (may be empty where the spec
+  /// has neither noise nor dropout). All values must be finite.
   /// Writes each row's and member's mean squared error over outputs into `losses` [rows, members].
   virtual void Forward(std::span<const float> x, std::span<const float> target,
                        std::span<const RowKey> keys, std::uint64_t seed,
                        std::span<float> losses) = 0;
 
   /// Adds to nothing: overwrites gradients() with the gradient of
-  /// sum over rows and members of weights[row, member] * loss[row, member] of the last Forward.
-  /// `weights` is [rows, members]; a zero leaves that row out for that member.
+  /// sum over rows and members of weights[row, member] * loss[row, member] of the last Forward,
+  /// of which it may be called once; no Infer or Evaluate between. The parameters must not have
+  /// changed since. `weights` is [rows, members]; a zero leaves that row out for that member.
   virtual void Backward(std::span<const float> weights) = 0;
+
+  /// The losses that Forward writes, without noise and dropout.
+  virtual void Evaluate(std::span<const float> x, std::span<const float> target,
+                        std::span<float> losses) = 0;
 
   /// Outputs without noise and dropout: `out` is [members, rows, outputs]. rows <= batch_max.
   virtual void Infer(std::span<const float> x, std::size_t rows, std::span<float> out) = 0;

@@ -1,0 +1,162 @@
+// The three products of a layer, on panels.
+//
+// All are one loop: kBlock features times one panel of 16 rows stay in registers while k runs, so
+// each element is a sum over k in rising order, whatever the shapes. Nothing depends on the
+// number of rows or on the position of a row.
+#pragma once
+
+#include "learn/dense/kernel/activation.h"
+#include "learn/dense/kernel/random.h"
+
+namespace ringward::learn::RINGWARD_KERNELS {
+
+/// Longest run of k between two visits of the result: 16 KiB of a panel, half of a level-1 cache.
+inline constexpr std::size_t kChunk = 256;
+
+template <int M>
+using Tile = F[M][kVectors];
+
+/// tile[m][:] += sum over k of a[m * row + k * column] * b[k][16].
+template <int M>
+inline void Accumulate(const float* a, std::size_t row, std::size_t column, const float* b,
+                       std::size_t k, Tile<M>& tile) {
+  for (std::size_t i = 0; i < k; ++i) {
+    F bv[kVectors];
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) {
+      bv[v] = Load(b + i * kPanelRows + static_cast<std::size_t>(v) * kStep);
+    }
+#pragma GCC unroll 16
+    for (int m = 0; m < M; ++m) {
+      const F s = Splat(a[static_cast<std::size_t>(m) * row + i * column]);
+#pragma GCC unroll 4
+      for (int v = 0; v < kVectors; ++v) tile[m][v] = Fma(s, bv[v], tile[m][v]);
+    }
+  }
+}
+
+/// Calls body(m, v, offset): offset of the vector in a block of features of a panel.
+template <int M, typename Body>
+inline void ForTile(Body&& body) {
+#pragma GCC unroll 16
+  for (int m = 0; m < M; ++m) {
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) {
+      body(m, v, static_cast<std::size_t>(m) * kPanelRows + static_cast<std::size_t>(v) * kStep);
+    }
+  }
+}
+
+/// Features of the next block when `left` remain: the last two blocks share what would leave a
+/// block too short to hide the latency of its additions.
+inline int BlockSize(std::size_t left) {
+  constexpr std::size_t kFull = kBlock;
+  if (left <= kFull) return static_cast<int>(left);
+  if (left >= 2 * kFull) return kBlock;
+  return static_cast<int>((left + 1) / 2);
+}
+
+/// packed: per chunk of inputs, per block of outputs: [input][output of the block].
+inline void PackWeights(const float* weights, std::size_t in, std::size_t out, float* packed) {
+  for (std::size_t k0 = 0; k0 < in; k0 += kChunk) {
+    const std::size_t k = in - k0 < kChunk ? in - k0 : kChunk;
+    for (std::size_t o = 0; o < out;) {
+      const int block = BlockSize(out - o);
+      const auto step = static_cast<std::size_t>(block);
+      const float* from = weights + k0 * out + o;
+      // Each store is a whole vector; the next one overwrites what was too much.
+      for (std::size_t i = 0; i < k; ++i) Store(packed + i * step, Load(from + i * out));
+      packed += k * step;
+      o += step;
+    }
+  }
+}
+
+template <int M>
+inline void ForwardBlock(const ForwardArgs& args, const float* packed, const float* x,
+                         std::size_t k0, std::size_t k, std::size_t o, std::size_t panel) {
+  float* y = args.y.At(panel) + o * kPanelRows;
+  Tile<M> tile;
+  if (k0 == 0) {
+    ForTile<M>([&](int m, int v, std::size_t) {
+      tile[m][v] = Splat(args.bias[o + static_cast<std::size_t>(m)]);
+    });
+  } else {
+    ForTile<M>([&](int m, int v, std::size_t i) { tile[m][v] = Load(y + i); });
+  }
+  Accumulate<M>(packed, 1, M, x + k0 * kPanelRows, k, tile);
+  const bool last = k0 + k == args.x.width;
+  const Activation cheap = last ? args.activation : Activation::kIdentity;
+  ForTile<M>([&](int m, int v, std::size_t i) { Store(y + i, ActivateCheap(cheap, tile[m][v])); });
+}
+
+/// What follows the products of one panel: the activations that are not cheap, slopes, dropout.
+inline void FinishPanel(const ForwardArgs& args, std::size_t panel) {
+  float* y = args.y.At(panel);
+  float* slope = args.slope == nullptr ? nullptr : args.slope + panel * args.y.stride;
+  const std::size_t count = args.y.width * kPanelRows;
+  if (!IsCheap(args.activation)) ActivateInPlace(args.activation, y, count, slope);
+  if (slope != nullptr) WriteSlopes(args.activation, y, count, slope);
+  if (args.dropout != nullptr) Dropout(*args.dropout, panel, args.y.width, y, slope);
+}
+
+inline void Forward(const ForwardArgs& args) {
+  for (std::size_t p = 0; p < args.panels; ++p) {
+    const float* packed = args.packed;
+    for (std::size_t k0 = 0; k0 < args.x.width; k0 += kChunk) {
+      const std::size_t k = args.x.width - k0 < kChunk ? args.x.width - k0 : kChunk;
+      for (std::size_t o = 0; o < args.y.width;) {
+        const int block = BlockSize(args.y.width - o);
+        WithInt<kBlock>(block, [&](auto m) {
+          ForwardBlock<m.kValue>(args, packed, args.x.At(p), k0, k, o, p);
+        });
+        o += static_cast<std::size_t>(block);
+        packed += k * static_cast<std::size_t>(block);
+      }
+    }
+    FinishPanel(args, p);
+  }
+}
+
+template <int M>
+inline void InputDeltaBlock(const InputDeltaArgs& args, std::size_t k0, std::size_t k,
+                            std::size_t i, std::size_t panel) {
+  const std::size_t out = args.delta.width;
+  float* result = args.input_delta.At(panel) + i * kPanelRows;
+  Tile<M> tile = {};
+  if (k0 != 0) ForTile<M>([&](int m, int v, std::size_t at) { tile[m][v] = Load(result + at); });
+  Accumulate<M>(args.weights + i * out + k0, out, 1, args.delta.At(panel) + k0 * kPanelRows, k,
+                tile);
+  if (k0 + k != out) {
+    ForTile<M>([&](int m, int v, std::size_t at) { Store(result + at, tile[m][v]); });
+    return;
+  }
+  const std::size_t start = panel * args.input_delta.stride + i * kPanelRows;
+  if (args.slope != nullptr) {
+    const float* slope = args.slope + start;
+    ForTile<M>(
+        [&](int m, int v, std::size_t at) { Store(result + at, tile[m][v] * Load(slope + at)); });
+  } else {
+    const float* y = args.y + start;
+    ForTile<M>([&](int m, int v, std::size_t at) {
+      Store(result + at, tile[m][v] * SlopeOf(args.activation, Load(y + at)));
+    });
+  }
+}
+
+inline void InputDelta(const InputDeltaArgs& args) {
+  const std::size_t in = args.input_delta.width;
+  const std::size_t out = args.delta.width;
+  for (std::size_t p = 0; p < args.panels; ++p) {
+    for (std::size_t k0 = 0; k0 < out; k0 += kChunk) {
+      const std::size_t k = out - k0 < kChunk ? out - k0 : kChunk;
+      for (std::size_t i = 0; i < in;) {
+        const int block = BlockSize(in - i);
+        WithInt<kBlock>(block, [&](auto m) { InputDeltaBlock<m.kValue>(args, k0, k, i, p); });
+        i += static_cast<std::size_t>(block);
+      }
+    }
+  }
+}
+
+}  // namespace ringward::learn::RINGWARD_KERNELS
