@@ -1,0 +1,52 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "base/result.h"
+
+namespace ringward::comm {
+
+using Deadline = std::chrono::steady_clock::time_point;
+
+inline Deadline After(std::chrono::milliseconds timeout) {
+  return std::chrono::steady_clock::now() + timeout;
+}
+
+/// Milliseconds until `deadline`, rounded up; 0 once it has passed.
+std::chrono::milliseconds Left(Deadline deadline);
+
+/// Owns a file descriptor.
+class Fd {
+ public:
+  Fd() = default;
+  explicit Fd(int fd) : fd_(fd) {}
+  Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Fd& operator=(Fd&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  ~Fd();
+  int get() const { return fd_; }
+  explicit operator bool() const { return fd_ >= 0; }
+
+ private:
+  int fd_ = -1;
+};
+
+/// A TCP listener on an IPv4 address; port 0 lets the system choose. All sockets here are
+/// non-blocking and closed on exec. Errors: kInvalidInput (address), kResource.
+Result<Fd> ListenOn(const std::string& address, std::uint16_t port);
+/// The port a socket is bound to.
+Result<std::uint16_t> PortOf(const Fd& socket);
+/// Connects to an IPv4 address. Errors: kInvalidInput, kUnavailable, kTimeout.
+Result<Fd> ConnectTo(const std::string& address, std::uint16_t port, Deadline deadline);
+/// All of `bytes`, or an error: kUnavailable (peer gone), kTimeout.
+Status SendAll(const Fd& socket, std::span<const char> bytes, Deadline deadline);
+Status ReceiveAll(const Fd& socket, std::span<char> bytes, Deadline deadline);
+
+}  // namespace ringward::comm
