@@ -14,7 +14,7 @@ build_packages=(
   g++ cmake ninja-build ccache pkg-config python3
   libopenmpi-dev openmpi-bin libgloo-dev
   libopenblas-pthread-dev libxsmm-dev
-  libcli11-dev libtomlplusplus-dev libspdlog-dev nlohmann-json3-dev
+  libtomlplusplus-dev libspdlog-dev nlohmann-json3-dev
   libzstd-dev zlib1g-dev
   libgtest-dev libgmock-dev libbenchmark-dev
 )

@@ -1,0 +1,43 @@
+#include "base/interrupt.h"
+
+#include <unistd.h>
+
+#include <csignal>
+
+#include "base/check.h"
+#include "base/exit_code.h"
+
+namespace ringward {
+namespace {
+
+std::atomic<bool> requested{false};
+std::atomic<int> scopes{0};
+static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free,
+              "a signal handler touches them");
+
+void OnSignal(int /*signal*/) {
+  if (scopes.load() > 0 && !requested.exchange(true)) return;
+  ::_exit(kExitInterrupted);
+}
+
+}  // namespace
+
+void InstallInterruptHandling() {
+  struct sigaction action {};
+  action.sa_handler = OnSignal;  // without SA_RESTART: a blocked read returns and sees the flag
+  sigemptyset(&action.sa_mask);
+  for (const int signal : {SIGINT, SIGTERM}) {
+    struct sigaction before {};
+    ::sigaction(signal, nullptr, &before);
+    // A shell's background job or nohup asked for silence; that wish holds.
+    if (before.sa_handler == SIG_IGN) continue;
+    RINGWARD_CHECK(::sigaction(signal, &action, nullptr) == 0);
+  }
+}
+
+InterruptScope::InterruptScope() { scopes.fetch_add(1); }
+InterruptScope::~InterruptScope() { scopes.fetch_sub(1); }
+
+const std::atomic<bool>& InterruptRequested() { return requested; }
+
+}  // namespace ringward

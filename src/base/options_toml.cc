@@ -1,0 +1,272 @@
+#include <fmt/format.h>
+
+// toml++ reports errors as values when its exceptions are off; it is compiled into this file only.
+#define TOML_EXCEPTIONS 0         // NOLINT(cppcoreguidelines-macro-usage): toml++'s own switch
+#define TOML_HEADER_ONLY 1        // NOLINT(cppcoreguidelines-macro-usage)
+#define TOML_ENABLE_FORMATTERS 0  // NOLINT(cppcoreguidelines-macro-usage)
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+#include "base/nearest_name.h"
+#include "base/options.h"
+
+namespace ringward {
+namespace {
+
+constexpr std::size_t kLargestFile = std::size_t{1} << 20;
+
+Error At(const std::string& file, const toml::source_region& where, std::string_view what) {
+  return {Code::kInvalidInput,
+          fmt::format("{}:{}:{}: {}", file, where.begin.line, where.begin.column, what)};
+}
+
+std::string OneLine(std::string_view text) { return Printable(text, 200); }
+
+/// A float as TOML writes it: with a point or an exponent, so that it stays a float.
+std::string TomlReal(double value) {
+  std::string text = FormatReal(value);
+  if (text.find_first_of(".en") == std::string::npos) text += ".0";
+  return text;
+}
+
+/// The node as text for PutText, or what it is ("a table") where this kind cannot come from it.
+struct NodeText {
+  bool usable = false;
+  std::string text;
+};
+
+NodeText TextOf(const toml::node& node, OptionKind kind) {
+  using enum OptionKind;
+  if (const auto* text = node.as_string()) {
+    const bool usable = kind == kText || kind == kChoice || kind == kDuration || kind == kBytes;
+    return {usable, usable ? text->get() : fmt::format("the text '{}'", Printable(text->get()))};
+  }
+  if (const auto* whole = node.as_integer()) {
+    const bool usable = kind != kFlag;
+    return {usable, fmt::format("{}", whole->get())};
+  }
+  if (const auto* real = node.as_floating_point()) {
+    const bool usable = kind == kReal || kind == kText;
+    return {usable, kind == kReal ? FormatReal(real->get()) : TomlReal(real->get())};
+  }
+  if (const auto* flag = node.as_boolean()) {
+    return {kind == kFlag || kind == kText, flag->get() ? "true" : "false"};
+  }
+  if (node.is_array()) return {false, "a list"};
+  return {false, node.is_table() ? "a table" : "a date or time"};
+}
+
+Status PutNode(Option& option, const toml::node& node, const std::string& file,
+               std::string_view key) {
+  const NodeText value = TextOf(node, option.codec().kind);
+  if (!value.usable) {
+    return At(file, node.source(),
+              fmt::format("{}: got {}, expected {}", key, value.text, option.codec().expected));
+  }
+  auto put = PutText(option, value.text, /*split_commas=*/false);
+  if (!put) return At(file, node.source(), fmt::format("{}: {}", key, put.error().what()));
+  return Ok();
+}
+
+std::string WithDashes(std::string_view key) {
+  std::string name(key);
+  std::replace(name.begin(), name.end(), '_', '-');
+  return name;
+}
+
+/// True where `path` is `section` or one of its parents: "simulate" of "simulate.table".
+bool LeadsTo(const std::string& path, const std::string& section) {
+  return section == path || section.starts_with(path + ".");
+}
+
+void AppendUnicode(std::string* out, unsigned char byte) { *out += fmt::format("\\u{:04X}", byte); }
+
+/// Length of the well-formed UTF-8 letter at text[at], or 0.
+std::size_t LetterLength(std::string_view text, std::size_t at) {
+  const auto byte = [&](std::size_t i) {
+    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
+  };
+  const unsigned first = byte(at);
+  std::size_t length = 0;
+  unsigned low = 0x80;  // range of the second byte: excludes overlong forms and surrogates
+  unsigned high = 0xBF;
+  if (first >= 0xC2 && first <= 0xDF) length = 2;
+  if (first >= 0xE0 && first <= 0xEF) length = 3;
+  if (first >= 0xF0 && first <= 0xF4) length = 4;
+  if (first == 0xE0) low = 0xA0;
+  if (first == 0xED) high = 0x9F;
+  if (first == 0xF0) low = 0x90;
+  if (first == 0xF4) high = 0x8F;
+  if (length == 0 || byte(at + 1) < low || byte(at + 1) > high) return 0;
+  for (std::size_t i = 2; i < length; ++i) {
+    if ((byte(at + i) & 0xC0U) != 0x80U) return 0;
+  }
+  return length;
+}
+
+std::string Quote(std::string_view text) {
+  std::string out = "\"";
+  for (std::size_t at = 0; at < text.size();) {
+    const auto byte = static_cast<unsigned char>(text[at]);
+    std::size_t length = 1;
+    if (byte == '"' || byte == '\\') {
+      out += '\\';
+      out += text[at];
+    } else if (byte < 0x20 || byte == 0x7f) {
+      AppendUnicode(&out, byte);
+    } else if (byte < 0x80) {
+      out += text[at];
+    } else if (length = LetterLength(text, at); length > 0) {
+      out += text.substr(at, length);
+    } else {
+      out += "\\uFFFD";
+      length = 1;
+    }
+    at += length;
+  }
+  return out + '"';
+}
+
+std::string TomlValue(const OptionCodec& codec, const std::string& text) {
+  switch (codec.kind) {
+    case OptionKind::kFlag:
+    case OptionKind::kInteger:
+      return text;
+    case OptionKind::kReal:
+      return text.find_first_of(".en") == std::string::npos ? text + ".0" : text;
+    default:
+      return Quote(text);
+  }
+}
+
+Result<std::string> ReadSmallFile(const std::string& path) {
+  const auto problem = [&] {
+    const bool machine = errno == EACCES || errno == EIO || errno == EMFILE || errno == ENFILE;
+    return Error(machine ? Code::kResource : Code::kInvalidInput,
+                 fmt::format("{}: {}", Printable(path, 300), std::strerror(errno)));
+  };
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rbe"),
+                                                             std::fclose);
+  if (file == nullptr) return problem();
+  std::string text(kLargestFile + 1, '\0');
+  text.resize(std::fread(text.data(), 1, text.size(), file.get()));
+  if (std::ferror(file.get()) != 0) return problem();
+  if (text.size() > kLargestFile) {
+    return Error(Code::kInvalidInput, fmt::format("{}: larger than 1 MiB, which is no option file",
+                                                  Printable(path, 300)));
+  }
+  return text;
+}
+
+/// Walks a parsed file and applies the keys that concern one table.
+class TomlReader {
+ public:
+  TomlReader(std::deque<Option>* options, const std::string& file, const std::string& own,
+             const std::vector<std::string>& others)
+      : options_(options), file_(file), own_(own), others_(others) {}
+
+  /// `path` is the dotted name of `table`; "" at the top.
+  Status Read(const toml::table& table, const std::string& path) {
+    const bool applies = path.empty() || path == own_;
+    for (const auto& [key, node] : table) {
+      const std::string child =
+          path.empty() ? std::string(key) : path + "." + std::string(key.str());
+      if (applies && !node.is_table()) RINGWARD_TRY(Put(key, node));
+      if (!applies && !node.is_table() && IsOwnParent(path)) return Unknown(key);
+      if (node.is_table() && !IsSection(child)) return Unknown(key);
+    }
+    for (const auto& [key, node] : table) {  // sections after plain keys, which they override
+      const std::string child =
+          path.empty() ? std::string(key) : path + "." + std::string(key.str());
+      if (node.is_table() && LeadsTo(child, own_)) RINGWARD_TRY(Read(*node.as_table(), child));
+    }
+    return Ok();
+  }
+
+ private:
+  bool IsOwnParent(const std::string& path) const { return own_ != path && LeadsTo(path, own_); }
+  bool IsSection(const std::string& path) const {
+    if (own_.empty()) return false;
+    return LeadsTo(path, own_) || std::any_of(others_.begin(), others_.end(),
+                                              [&](auto& other) { return LeadsTo(path, other); });
+  }
+
+  Error Unknown(const toml::key& key) const {
+    std::vector<std::string> known;
+    for (const Option& option : *options_) {
+      if (option.in_files()) known.push_back(option.key());
+    }
+    std::string typed(key.str());
+    std::replace(typed.begin(), typed.end(), '-', '_');
+    return At(file_, key.source(),
+              fmt::format("unknown key {}{}", Printable(key.str()), DidYouMean(typed, known)));
+  }
+
+  Status Put(const toml::key& key, const toml::node& node) {
+    const std::string name = WithDashes(key.str());
+    const auto found = std::find_if(options_->begin(), options_->end(), [&](auto& option) {
+      return option.in_files() && option.name() == name;
+    });
+    if (found == options_->end()) return Unknown(key);
+    Option& option = *found;
+    option.codec().clear();
+    if (const auto* list = node.as_array(); list != nullptr && option.codec().list) {
+      for (const toml::node& element : *list) RINGWARD_TRY(PutNode(option, element, file_, key));
+    } else {
+      RINGWARD_TRY(PutNode(option, node, file_, key));
+    }
+    set_.push_back(&option);
+    return Ok();
+  }
+
+ public:
+  std::vector<Option*> set_;
+
+ private:
+  std::deque<Option>* options_;
+  const std::string& file_;
+  const std::string& own_;
+  const std::vector<std::string>& others_;
+};
+
+}  // namespace
+
+Status OptionTable::ApplyToml(std::string_view text, const std::string& file_name) {
+  const std::string shown = Printable(file_name, 300);
+  const toml::parse_result parsed = toml::parse(text);
+  if (!parsed) {
+    return At(shown, parsed.error().source(), OneLine(parsed.error().description()));
+  }
+  TomlReader reader(&options_, shown, section_, other_sections_);
+  RINGWARD_TRY(reader.Read(parsed.table(), ""));
+  for (Option* option : reader.set_) option->was_set_ = true;
+  return Ok();
+}
+
+Status OptionTable::ApplyTomlFile(const std::string& path) {
+  RINGWARD_ASSIGN(const std::string text, ReadSmallFile(path));
+  return ApplyToml(text, path);
+}
+
+std::string OptionTable::ToToml(OptionScope widest) const {
+  std::string out;
+  for (const Option& option : options_) {
+    if (option.scope() > widest || !option.in_files()) continue;
+    const std::vector<std::string> texts = option.codec().texts();
+    std::vector<std::string> values;
+    for (const std::string& text : texts) values.push_back(TomlValue(option.codec(), text));
+    if (option.codec().list) {
+      out += fmt::format("{} = [{}]\n", option.key(), fmt::join(values, ", "));
+    } else if (!values.empty()) {
+      out += fmt::format("{} = {}\n", option.key(), values.front());
+    }
+  }
+  return out;
+}
+
+}  // namespace ringward

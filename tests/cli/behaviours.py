@@ -1,0 +1,189 @@
+"""What a table of command lines cannot say: pipes, signals, terminals, shells. One function a check;
+each yields what is wrong."""
+import fcntl
+import json
+import os
+import pathlib
+import pty
+import re
+import shutil
+import signal
+import struct
+import subprocess
+import tempfile
+import termios
+
+DEADLINE_S = 60
+
+
+def full_disk(programs):
+    """a full disk under standard output is an error"""
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        done = subprocess.run([programs["ringward"], "completion", "bash"], stdout=full, stderr=subprocess.PIPE,
+                              text=True, timeout=DEADLINE_S, check=False)
+    if done.returncode != 3 or done.stderr != "ringward: standard output: No space left on device\n":
+        yield f"{done.returncode}, {done.stderr!r}"
+
+
+def closed_output(programs):
+    """a closed standard output is an error"""
+    done = subprocess.run(["bash", "-c", '"$0" --help >&-', programs["ringward"]], capture_output=True, text=True,
+                          timeout=DEADLINE_S, check=False)
+    if done.returncode != 3 or done.stderr != "ringward: standard output: Bad file descriptor\n":
+        yield f"{done.returncode}, {done.stderr!r}"
+
+
+def reader_left(programs):
+    """a reader that leaves ends the program quietly"""
+    script = '"$0" demo end endless | head -n 1; echo ${PIPESTATUS[0]}'
+    done = subprocess.run(["bash", "-c", script, programs["demo"]], capture_output=True, text=True,
+                          timeout=DEADLINE_S, check=False)
+    if done.stdout != "0123456789\n141\n" or done.stderr:
+        yield f"{done.stdout!r}, {done.stderr!r}"
+
+
+def interrupts(programs):
+    """SIGINT and SIGTERM give 130, with and without an orderly end"""
+    for how, expected in (("interrupt", "ringward demo end: stopped in good order\n"), ("stubborn", "")):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with subprocess.Popen([programs["demo"], "demo", "end", how], stderr=subprocess.PIPE, text=True) as child:
+                child.stderr.readline()  # "waiting": the handler is in place
+                child.send_signal(number)
+                _, rest = child.communicate(timeout=DEADLINE_S)
+            if child.returncode != 130 or rest != expected:
+                yield f"{how} {number}: {child.returncode}, {rest!r}"
+
+
+def log_file(programs):
+    """--log-file receives the log"""
+    with tempfile.TemporaryDirectory(prefix="ringward-cli-") as folder:
+        path = pathlib.Path(folder, "run.log")
+        subprocess.run([programs["demo"], "demo", "end", "log", "--log-file", path], stderr=subprocess.DEVNULL,
+                       timeout=DEADLINE_S, check=True)
+        text = path.read_text(encoding="utf-8")
+    if not re.fullmatch(r'\S+Z info medium ranks=4 note="two words"\n\S+Z warning large\n', text):
+        yield repr(text)
+
+
+def on_terminal(command, columns, env):
+    """What `command` writes to a terminal of that width on its standard error."""
+    parent, child = pty.openpty()
+    fcntl.ioctl(child, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    with subprocess.Popen(command, stderr=child, stdout=subprocess.DEVNULL, env={**os.environ, **env}) as process:
+        os.close(child)
+        seen = b""
+        while True:
+            try:
+                part = os.read(parent, 4096)
+            except OSError:  # EIO: the last writer closed
+                break
+            if not part:
+                break
+            seen += part
+        process.wait(timeout=DEADLINE_S)
+    os.close(parent)
+    return seen.decode()
+
+
+def progress_bar(programs):
+    """the bar is drawn on a terminal, fits it, makes way for log lines and is erased"""
+    command = [programs["demo"], "demo", "end", "progress"]
+    for columns in (30, 60, 120):
+        seen = on_terminal(command, columns, {"TERM": "xterm", "NO_COLOR": "1"})
+        frames = [part for part in seen.replace("\n", "\r").split("\r") if part.startswith("\x1b[Kdemo ")]
+        if not frames or any(len(frame) - 3 >= columns for frame in frames):
+            yield f"{columns} columns: {frames!r}"
+        if len(frames) > 12:
+            yield f"{len(frames)} redraws in about 0.3 s"
+        if not re.search(r"\r\x1b\[K\S+Z info halfway\r\n", seen) or not seen.endswith("\r\x1b[K"):
+            yield repr(seen)
+    if on_terminal([*command, "-q"], 60, {"TERM": "xterm"}):
+        yield "--quiet prints"
+
+
+def colour(programs):
+    """log levels are coloured on a terminal unless NO_COLOR is set"""
+    command = [programs["demo"], "demo", "end", "log"]
+    for env, expected in (({"TERM": "xterm", "NO_COLOR": ""}, True), ({"TERM": "xterm", "NO_COLOR": "1"}, False),
+                          ({"TERM": "dumb", "NO_COLOR": ""}, False)):
+        if ("\x1b[32minfo\x1b[0m" in on_terminal(command, 80, env)) != expected:
+            yield f"{env}: colour should be {expected}"
+
+
+def json_round_trip(programs):
+    """doubles in JSON are read back exactly"""
+    for text in ("0.1", "1e-300", "0.30000000000000004", "0.3333333333333333"):
+        done = subprocess.run([programs["demo"], "demo", "options", "--json", "--rate", text], capture_output=True,
+                              text=True, timeout=DEADLINE_S, check=True)
+        if json.loads(done.stdout)["rate"] != float(text):
+            yield done.stdout
+
+
+# words before the cursor (the last one is being typed) -> what bash offers; files are a.csv and dir/
+COMPLETIONS = [
+    (["d"], ["demo"]),
+    ([""], ["--help", "--version", "completion", "demo", "help"]),
+    (["demo", ""], ["--help", "end", "options"]),
+    (["demo", "op"], ["options"]),
+    (["demo", "options", "--sh"], ["--shuffle"]),
+    (["demo", "options", "--no"], ["--no-shuffle"]),
+    (["demo", "options", "-n"], ["-np"]),
+    (["demo", "options", "--fruit", ""], ["apple", "pear"]),
+    (["demo", "options", "--fruit", "=", "p"], ["pear"]),
+    (["demo", "options", "--fruit", "="], ["apple", "pear"]),
+    (["demo", "options", "--epochs", ""], []),
+    (["demo", "options", "--data", "a"], ["a.csv"]),
+    (["demo", "options", "--data", "a.csv", "d"], ["dir"]),
+    (["demo", "options", "--out", ""], ["dir"]),
+    (["demo", "options", "--config", "a"], ["a.csv"]),
+    (["demo", "options", "--log-level", "w"], ["warning"]),
+]
+
+
+def bash_completion(programs):
+    """bash completes subcommands, flags, names, files and folders"""
+    ask = 'source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _ringward; printf "%s\\n" "${COMPREPLY[@]}"'
+    with tempfile.TemporaryDirectory(prefix="ringward-cli-") as folder:
+        pathlib.Path(folder, "a.csv").write_text("", encoding="utf-8")
+        pathlib.Path(folder, "dir").mkdir()
+        with tempfile.NamedTemporaryFile("w", suffix=".bash") as completion:
+            subprocess.run([programs["demo"], "completion", "bash"], stdout=completion, timeout=DEADLINE_S,
+                           check=True)
+            for words, expected in COMPLETIONS:
+                done = subprocess.run(["bash", "-eu", "-c", ask, completion.name, "ringward", *words], cwd=folder,
+                                      capture_output=True, text=True, timeout=DEADLINE_S, check=False)
+                offered = sorted(done.stdout.split())
+                if done.returncode or done.stderr or offered != expected:
+                    yield f"{words}: {offered} {done.stderr!r}, expected {expected}"
+
+
+def real_completion(programs):
+    """the program's own bash script loads and offers every subcommand of its help"""
+    ask = ('source <("$0" completion bash); COMP_WORDS=(ringward ""); COMP_CWORD=1; _ringward; '
+           'printf "%s\\n" "${COMPREPLY[@]}"; complete -p ringward')
+    done = subprocess.run(["bash", "-eu", "-c", ask, programs["ringward"]], capture_output=True, text=True,
+                          timeout=DEADLINE_S, check=False)
+    offered = set(done.stdout.split())
+    listing = subprocess.run([programs["ringward"], "--help"], capture_output=True, text=True, timeout=DEADLINE_S,
+                             check=True).stdout
+    listed = set(re.findall(r"^  ([a-z]+)(?: [a-z]+)? {2,}\S", listing, re.M))
+    if done.stderr or not listed or not listed <= offered or "_ringward" not in offered:
+        yield f"offered {offered}, listed {listed}, {done.stderr!r}"
+
+
+def zsh_completion(programs):
+    """the zsh script is well-formed (left out where zsh is not installed)"""
+    zsh = shutil.which("zsh")
+    if zsh is None:
+        print("note: zsh is not installed; its completion script is not checked")
+        return
+    script = 'compdef() { :; }; source <("$0" completion zsh) && whence -w _ringward'
+    for program in ("ringward", "demo"):
+        done = subprocess.run([zsh, "-f", "-c", script, programs[program]], capture_output=True, text=True,
+                              timeout=DEADLINE_S, check=False)
+        if done.stdout != "_ringward: function\n" or done.stderr:
+            yield f"{program}: {done.stdout!r}, {done.stderr!r}"
+
+
+CHECKS = [full_disk, closed_output, reader_left, interrupts, log_file, progress_bar, colour, json_round_trip,
+          bash_completion, real_completion, zsh_completion]

@@ -1,0 +1,133 @@
+"""Command lines and what must come of them: one row a case. Add rows for every subcommand.
+
+Patterns are regular expressions over the whole stream; "" means that nothing was printed.
+"""
+import dataclasses
+import re
+
+
+@dataclasses.dataclass
+class Case:
+    title: str
+    program: str  # "ringward", or "demo" (demo.cc)
+    args: list
+    code: int
+    out: str = ""
+    err: str = ""
+    files: dict = dataclasses.field(default_factory=dict)
+    env: dict = dataclasses.field(default_factory=dict)
+
+
+def exactly(text):
+    return re.escape(text) + "\n"
+
+
+def bad_option(title, args, line, **kw):
+    """`demo options ARGS` prints one line and exits with 2."""
+    return Case(title, "demo", ["demo", "options", *args], 2, "", exactly("ringward demo options: " + line), **kw)
+
+
+FRAME = [
+    Case("no subcommand", "ringward", [], 2, "", exactly("ringward: no subcommand given (`ringward --help` lists them)")),
+    Case("version", "ringward", ["--version"], 0, r"ringward \d+\.\d+\.\d+\n"),
+    Case("help of the program", "ringward", ["--help"], 0, r".*Usage: ringward SUBCOMMAND.*completion .*Example:.*"),
+    Case("-h", "ringward", ["-h"], 0, r".*Usage: ringward.*"),
+    Case("help as a word", "ringward", ["help"], 0, r".*Usage: ringward.*"),
+    Case("help of a subcommand", "ringward", ["completion", "--help"], 0,
+         r".*Usage: ringward completion \[options\] SHELL\n.*--json .*--config FILE .*Example:.*Exit codes:.*"),
+    Case("help SUBCOMMAND", "ringward", ["help", "completion"], 0, r".*Usage: ringward completion .*"),
+    Case("help in spite of a bad flag", "ringward", ["completion", "--nonsense", "--help"], 0, r".*Usage: .*"),
+    Case("help of something unknown", "ringward", ["help", "nothing"], 2, "", exactly("ringward: unknown subcommand 'nothing'")),
+    Case("unknown subcommand", "ringward", ["completon"], 2, "",
+         exactly("ringward: unknown subcommand 'completon' (did you mean completion?)")),
+    Case("beginning of a subcommand", "ringward", ["comp"], 2, "",
+         exactly("ringward: unknown subcommand 'comp' (did you mean completion?)")),
+    Case("unknown flag before the subcommand", "ringward", ["--verison"], 2, "",
+         exactly("ringward: unknown option '--verison' (did you mean --version?)")),
+    Case("control characters stay on one line", "ringward", ["a\nb\x1b[31m"], 2, "",
+         exactly(r"ringward: unknown subcommand 'a\nb\x1b[31m'")),
+    Case("completion without a shell", "ringward", ["completion"], 2, "",
+         exactly("ringward completion: missing SHELL: one of bash, zsh")),
+    Case("completion of an unknown shell", "ringward", ["completion", "bsh"], 2, "",
+         exactly("ringward completion: SHELL: got 'bsh', expected one of bash, zsh (did you mean bash?)")),
+    Case("completion with a word too many", "ringward", ["completion", "bash", "zsh"], 2, "",
+         exactly("ringward completion: unexpected argument 'zsh'")),
+    Case("json", "ringward", ["completion", "bash", "--json"], 0, r'\{\n  "script": "# bash .*"\n\}\n'),
+    Case("family without a subcommand", "demo", ["demo"], 2, "",
+         exactly("ringward demo: needs a subcommand: options, end")),
+    Case("family help", "demo", ["demo", "--help"], 0, r"Usage: ringward demo SUBCOMMAND.*demo options .*demo end .*"),
+    Case("unknown nested subcommand", "demo", ["demo", "optoins"], 2, "",
+         exactly("ringward: unknown demo subcommand 'optoins' (did you mean demo options?)")),
+]
+
+DEFAULTS = """data = []
+out = ""
+epochs = 10
+rate = 0.1
+wait = "500ms"
+hidden = [128, 64]
+ranks = 1
+fruit = "apple"
+size = "64KiB"
+shuffle = true
+"""
+
+
+def echo(title, args, changed, **kw):
+    """`demo options ARGS` prints the defaults with these lines in place of theirs."""
+    lines = {line.split(" = ")[0]: line for line in DEFAULTS.splitlines()}
+    for line in changed:
+        lines[line.split(" = ")[0]] = line
+    return Case(title, "demo", ["demo", "options", *args], 0, exactly("\n".join(lines.values())), **kw)
+
+
+OPTIONS = [
+    echo("defaults", [], []),
+    echo("-np N", ["-np", "4"], ["ranks = 4"]),
+    echo("-np=N and the long name", ["-np=4", "--ranks", "5"], ["ranks = 5"]),
+    echo("greedy list up to the next flag", ["--data", "a", "-", "-1", "--epochs", "3"],
+         ['data = ["a", "-", "-1"]', "epochs = 3"]),
+    echo("comma list", ["--hidden", "8,4", "--hidden", "2"], ["hidden = [8, 4, 2]"]),
+    echo("empty list", ["--hidden="], ["hidden = []"]),
+    echo("no-flag", ["--no-shuffle"], ["shuffle = false"]),
+    echo("numbers in a German locale", ["--rate", "0.25"], ["rate = 0.25"], env={"LC_ALL": "de_DE.UTF-8"}),
+    echo("file", ["--config", "c.toml"], ["epochs = 7", 'wait = "2s"'],
+         files={"c.toml": 'epochs = 3\n[demo.options]\nepochs = 7\nwait = "2s"\n[demo.end]\nhow = "x"\n'}),
+    echo("flags win over the file", ["--epochs", "9", "--config", "c.toml"], ["epochs = 9"],
+         files={"c.toml": "epochs = 3\n"}),
+    bad_option("unknown flag", ["--epoch", "3"], "unknown option --epoch (did you mean --epochs?)"),
+    bad_option("number out of range", ["--epochs", "0"], "--epochs: got '0', expected a whole number, x >= 1"),
+    bad_option("decimal comma", ["--rate", "0,5"], "--rate: got '0,5', expected a number, 0 < x <= 1"),
+    bad_option("missing value", ["--rate", "--epochs", "3"], "--rate needs a value: a number, 0 < x <= 1"),
+    bad_option("key in the file", ["--config", "c.toml"], "c.toml:2:1: unknown key ephocs (did you mean epochs?)",
+               files={"c.toml": "# first\nephocs = 3\n"}),
+    bad_option("value in the file", ["--config", "c.toml"],
+               "c.toml:3:8: rate: got '2.5', expected a number, 0 < x <= 1",
+               files={"c.toml": "[demo.options]\n\nrate = 2.5\n"}),
+    bad_option("file that is not there", ["--config", "none.toml"], "none.toml: No such file or directory"),
+    bad_option("folder as a file", ["--config", "."], ".: Is a directory"),
+    Case("json turns NaN and infinity into null", "demo", ["demo", "options", "--json", "--rate", "0.1"], 0,
+         '\\{\n  "rate": 0.1,\n  "nan": null,\n  "infinite": null,\n  "bytes": "\ufffd"\n\\}\n'),
+    Case("help shows defaults and ranges", "demo", ["demo", "options", "--help"], 0,
+         r".*-np, --ranks N +processes \[default: 1; 1 <= x <= 4096\].*--\[no-\]shuffle .*"),
+]
+
+ENDS = [
+    Case("found", "demo", ["demo", "end", "found"], 1),
+    Case("corrupt input", "demo", ["demo", "end", "corrupt"], 2, "",
+         exactly("ringward demo end: model.bin:7: checksum differs")),
+    Case("timeout", "demo", ["demo", "end", "timeout"], 3, "", exactly("ringward demo end: rank 3 is silent")),
+    Case("out of memory", "demo", ["demo", "end", "memory"], 3, "", exactly("ringward: out of memory")),
+    Case("an exception that escaped", "demo", ["demo", "end", "throw"], 3, "",
+         exactly(r"ringward: unexpected failure: two\nlines")),
+    Case("log lines", "demo", ["demo", "end", "log"], 0, "",
+         r'\S+T\S+Z info medium ranks=4 note="two words"\n\S+Z warning large\n'),
+    Case("quiet", "demo", ["demo", "end", "log", "-q"], 0, "", r"\S+Z warning large\n"),
+    Case("verbose", "demo", ["demo", "end", "log", "-v"], 0, "", r"\S+Z debug small\n.*"),
+    Case("log level", "demo", ["demo", "end", "log", "--log-level", "off"], 0),
+    Case("log file in a folder that is not there", "demo", ["demo", "end", "log", "--log-file", "/dev/null/x"], 3, "",
+         r"ringward demo end: .*\(while opening the log file\)\n"),
+    Case("no bar without a terminal", "demo", ["demo", "end", "progress"], 0, "", r"\S+Z info halfway\n"),
+]
+
+CASES = FRAME + OPTIONS + ENDS
