@@ -1,0 +1,84 @@
+#include "launch/engine_choice.h"
+
+#include "comm/board.h"
+#include "launch/process.h"
+
+namespace ringward::launch {
+namespace {
+
+std::string Ranks(int ranks) { return std::to_string(ranks) + (ranks == 1 ? " rank" : " ranks"); }
+
+EngineChoice Local(const Cores& cores) {
+  return {"local", false, "engine local: one rank needs no communication; " + cores.Describe()};
+}
+
+EngineChoice Mpi(int ranks, const Cores& cores, const std::string& reason) {
+  const bool crowded = ranks > cores.usable;
+  std::string why = "engine mpi: " + reason + "; " + Ranks(ranks) + " on " + cores.Describe();
+  // Two jobs that both bind would share the first cores and leave the others idle, and unbound
+  // ranks were no slower here; so ranks are never bound.
+  why += crowded ? ", more ranks than cores: waiting ranks yield, no binding"
+                 : ": waiting ranks spin, no binding";
+  return {"mpi", crowded, why};
+}
+
+EngineChoice Gloo(int ranks, const Cores& cores, const std::string& reason) {
+  return {"gloo", false,
+          "engine gloo: " + reason + "; " + Ranks(ranks) + " on " + cores.Describe() +
+              ": waiting ranks sleep, no binding"};
+}
+
+std::string WhyNoMpi(const Capabilities& can) {
+  if (!can.mpi) return "this build has no mpi engine";
+  return can.mpi_missing.empty() ? "mpirun was not found" : can.mpi_missing;
+}
+
+}  // namespace
+
+Result<EngineChoice> ChooseEngine(const std::string& requested, int ranks,
+                                  const Capabilities& can) {
+  if (ranks < 1 || ranks > comm::Board::kMaxRanks) {
+    return Error(Code::kInvalidInput, "-np: " + std::to_string(ranks) + " is not in 1 to " +
+                                          std::to_string(comm::Board::kMaxRanks));
+  }
+  const bool mpi = can.mpi && !can.mpirun.empty();
+  if (requested == "local") {
+    if (ranks == 1) return Local(can.cores);
+    return Error(Code::kInvalidInput, "--engine local runs one rank, not " + std::to_string(ranks));
+  }
+  if (requested == "mpi") {
+    if (mpi) return Mpi(ranks, can.cores, "asked for");
+    return Error(Code::kUnavailable, "--engine mpi cannot run here: " + WhyNoMpi(can));
+  }
+  if (requested == "gloo") {
+    if (can.gloo) return Gloo(ranks, can.cores, "asked for");
+    return Error(Code::kUnavailable, "--engine gloo: this build has no gloo engine");
+  }
+  if (requested != "auto") {
+    return Error(Code::kInvalidInput,
+                 "--engine: '" + requested + "' is not one of auto, mpi, gloo, local");
+  }
+  if (ranks == 1) return Local(can.cores);
+  if (mpi) return Mpi(ranks, can.cores, "lowest latency for a fixed number of ranks");
+  if (can.gloo) return Gloo(ranks, can.cores, WhyNoMpi(can));
+  return Error(Code::kUnavailable, "no engine can run " + Ranks(ranks) + ": " + WhyNoMpi(can) +
+                                       ", and this build has no gloo engine");
+}
+
+Capabilities ProbeCapabilities() {
+  Capabilities can;
+  can.cores = UsableCores();
+  const std::string mpirun = FindInPath("mpirun");
+  if (mpirun.empty()) return can;
+  const auto version = Capture({mpirun, "--version"}, std::chrono::seconds(10));
+  if (!version) {
+    can.mpi_missing = version.error().what();
+  } else if (version->find("Open MPI") == std::string::npos) {
+    can.mpi_missing = mpirun + " is not Open MPI's";
+  } else {
+    can.mpirun = mpirun;
+  }
+  return can;
+}
+
+}  // namespace ringward::launch
