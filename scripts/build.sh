@@ -17,7 +17,10 @@ if ! cmake --preset "$preset" >"$log" 2>&1; then
   echo "build: configuring preset $preset failed; are the packages there? (scripts/setup.sh --check)" >&2
   exit 1
 fi
-quiet=(--quiet)
-[[ -t 1 ]] && quiet=() # a terminal shows ninja's one moving line; a log does not need it
-cmake --build "build/$preset" --target "$@" -- -j "$(nproc)" "${quiet[@]}"
+build=(cmake --build "build/$preset" --target "$@" -- -j "$(nproc)")
+if [[ -t 1 ]]; then
+  "${build[@]}" # a terminal shows ninja's one moving line
+else
+  "${build[@]}" --quiet | { grep -vx 'ninja: no work to do.' || true; }
+fi
 echo "build: $preset ($*) done in $((SECONDS - started)) s"
