@@ -81,9 +81,11 @@ inline Status Ok() { return std::monostate{}; }
   } while (false)
 
 /// RINGWARD_ASSIGN(auto x, MakeX()); declares x as the value, or returns the error.
+// NOLINTBEGIN(bugprone-macro-parentheses): a declaration cannot stand in parentheses
 #define RINGWARD_ASSIGN(decl, expr)                                      \
   auto RINGWARD_CONCAT(assign_result_, __LINE__) = (expr);               \
   if (!RINGWARD_CONCAT(assign_result_, __LINE__)) {                      \
     return std::move(RINGWARD_CONCAT(assign_result_, __LINE__)).error(); \
   }                                                                      \
   decl = *std::move(RINGWARD_CONCAT(assign_result_, __LINE__))
+// NOLINTEND(bugprone-macro-parentheses)

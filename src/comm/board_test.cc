@@ -99,6 +99,7 @@ TEST(BoardTest, OneOfManyAccusersWins) {
   EXPECT_FALSE(board->verdict().has_value());
   std::atomic<int> winners{0};
   std::vector<std::thread> threads;
+  threads.reserve(8);
   for (int rank = 0; rank < 8; ++rank) {
     threads.emplace_back([&, rank] {
       if (board->Accuse(rank, rank, "said by " + std::to_string(rank))) ++winners;
