@@ -35,4 +35,8 @@ if ((status != 0)); then
   echo "tidy: failed, the whole output is in $log" >&2
   exit 1
 fi
-echo "tidy: clean in $((SECONDS - started)) s"
+files=$(grep -cE '^[^ ]*clang-tidy-14 ' "$log") || {
+  echo "tidy: no source matches" >&2
+  exit 2
+}
+echo "tidy: $files files clean in $((SECONDS - started)) s"
