@@ -85,9 +85,9 @@ class OptionTable {
   /// subcommands, which are passed over. Without this call only top-level keys are known.
   void SetSections(std::string own, std::vector<std::string> others);
 
-  /// Reads a command line (without the program's and subcommand's names): the file named by --config,
-  /// then the flags, then checks that required options were given. Stops at --help without
-  /// checking.
+  /// Reads a command line (without the program's and subcommand's names): the file named by
+  /// --config, then the flags, then checks that required options were given. Stops at --help
+  /// without checking.
   Status ParseArgs(std::span<const std::string> args);
   /// Applies TOML text; `file_name` is for errors. Flags given to ParseArgs later win.
   Status ApplyToml(std::string_view text, const std::string& file_name);
