@@ -1,0 +1,55 @@
+#include "learn/data/category.h"
+
+#include <cmath>
+
+#include "learn/data/number.h"
+
+namespace ringward::learn {
+
+int HashBucket(std::string_view text, int buckets) {
+  std::uint64_t hash = 14695981039346656037U;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
+  hash ^= hash >> 32;
+  return static_cast<int>(hash % static_cast<std::uint64_t>(buckets));
+}
+
+bool IsMissingCell(const Block& block, std::size_t row, std::size_t slot) {
+  if (!std::isnan(block.Number(row, slot))) return false;
+  if (!block.IsText(row, slot)) return true;
+  double ignored = 0;
+  const TextCells& cells = block.texts[slot];
+  return ParseCell(cells.pool.At(cells.codes[row]), ignored) == CellKind::kMissing;
+}
+
+CategoryIndex::CategoryIndex(const ColumnModel& column) : buckets_(column.buckets) {
+  for (std::size_t i = 0; i < column.levels.size(); ++i) {
+    levels_.emplace(column.levels[i], static_cast<int>(i));
+  }
+}
+
+int CategoryIndex::Find(std::string_view text) const {
+  if (buckets_ > 0) return HashBucket(text, buckets_);
+  const auto it = levels_.find(text);
+  return it == levels_.end() ? kUnseen : it->second;
+}
+
+void CategoryIndex::StartBlock(const Block& block, std::size_t slot) {
+  block_ = &block;
+  slot_ = slot;
+  const TextPool& pool = block.texts[slot].pool;
+  of_code_.resize(pool.size());
+  double ignored = 0;
+  for (std::size_t i = 0; i < pool.size(); ++i) {
+    const std::string_view text = pool.At(static_cast<std::int32_t>(i));
+    of_code_[i] = ParseCell(text, ignored) == CellKind::kMissing ? kMissing : Find(text);
+  }
+}
+
+int CategoryIndex::Of(std::size_t row) const {
+  const double number = block_->Number(row, slot_);
+  if (!std::isnan(number)) return Find(FormatNumber(number));
+  if (!block_->IsText(row, slot_)) return kMissing;
+  return of_code_[static_cast<std::size_t>(block_->texts[slot_].codes[row])];
+}
+
+}  // namespace ringward::learn

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace ringward::learn {
+
+enum class CellKind { kNumber, kMissing, kText };
+
+/// Reads one field without its surrounding blanks. Numbers are decimal, with an optional sign and
+/// exponent, rounded to the nearest double; `inf`, `infinity` and what is too large for a double
+/// give an infinity. Missing are: empty, NA, N/A, NaN, NAN, nan, NULL, null, None, ? and -.
+/// `value` is NaN unless kNumber.
+CellKind ParseCell(std::string_view field, double& value);
+
+/// Whether the whole of `text` is a number (see ParseCell).
+bool ParseNumber(std::string_view text, double& value);
+
+/// The shortest text that reads back as `value`: `1`, `0.1`, `1e+300`.
+std::string FormatNumber(double value);
+
+/// `text` without blanks and tabs at its ends.
+std::string_view Trimmed(std::string_view text);
+
+}  // namespace ringward::learn
