@@ -1,0 +1,107 @@
+#include "report/train_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "report/parts.h"
+#include "report/text.h"
+
+namespace ringward::report {
+namespace {
+
+std::vector<Tile> TilesOf(const TrainReport& report) {
+  std::vector<Tile> tiles{
+      {"rows trained on", FormatCount(report.rows),
+       fmt::format("{} features", FormatCount(report.features))},
+      {"training time", FormatSeconds(report.seconds),
+       fmt::format("{} rows/s on {} rank{}", FormatNumber(report.rows_per_second, 3), report.ranks,
+                   report.ranks == 1 ? "" : "s")}};
+  if (!report.epochs.empty()) {
+    const auto best = static_cast<std::size_t>(
+        std::clamp(report.best_epoch.value_or(static_cast<int>(report.epochs.size())), 1,
+                   static_cast<int>(report.epochs.size())));
+    const EpochLoss& loss = report.epochs[best - 1];
+    tiles.push_back({loss.validation ? "validation loss" : "training loss",
+                     FormatNumber(loss.validation.value_or(loss.train)),
+                     fmt::format("epoch {} of {}", best, report.epochs.size())});
+  }
+  if (report.calibration) {
+    const CalibrationSummary& calibration = *report.calibration;
+    tiles.push_back(
+        {"threshold", FormatNumber(calibration.threshold),
+         fmt::format("for {} false alarms, from {} calibration rows",
+                     FormatPercent(calibration.false_alarm_rate), FormatCount(calibration.rows))});
+  }
+  return tiles;
+}
+
+/// A log axis where the loss falls by more than a factor of five and never reaches zero.
+bool WantsLogAxis(const std::vector<EpochLoss>& epochs) {
+  double low = INFINITY;
+  double high = 0.0;
+  for (const EpochLoss& epoch : epochs) {
+    for (const double loss : {epoch.train, epoch.validation.value_or(epoch.train)}) {
+      if (!std::isfinite(loss)) continue;
+      low = std::min(low, loss);
+      high = std::max(high, loss);
+    }
+  }
+  return low > 0.0 && high > 5.0 * low;
+}
+
+std::string DrawLosses(const TrainReport& report) {
+  if (report.epochs.empty()) return {};
+  Line train{.name = "training"};
+  Line validation{.name = "validation"};
+  for (std::size_t i = 0; i < report.epochs.size(); ++i) {
+    const auto epoch = static_cast<double>(i + 1);
+    train.points.push_back({epoch, report.epochs[i].train});
+    if (report.epochs[i].validation) {
+      validation.points.push_back({epoch, *report.epochs[i].validation});
+    }
+  }
+  LineChart chart{.title = "Loss", .description = "Mean loss per epoch; lower is better."};
+  chart.x = {.label = "epoch",
+             .low = 1.0,
+             .high = std::max(2.0, static_cast<double>(report.epochs.size()))};
+  chart.y.log = WantsLogAxis(report.epochs);
+  chart.y.label = chart.y.log ? "loss (log)" : "loss";
+  const bool validated = !validation.points.empty();
+  if (report.best_epoch && *report.best_epoch >= 1 &&
+      static_cast<std::size_t>(*report.best_epoch) <= report.epochs.size()) {
+    const EpochLoss& best = report.epochs[static_cast<std::size_t>(*report.best_epoch) - 1];
+    chart.markers.push_back(
+        {{static_cast<double>(*report.best_epoch), best.validation.value_or(best.train)},
+         fmt::format("kept: epoch {}", *report.best_epoch),
+         true});
+  }
+  chart.lines.push_back(std::move(train));
+  if (validated) chart.lines.push_back(std::move(validation));
+  return Draw(chart);
+}
+
+}  // namespace
+
+std::string Render(const TrainReport& report) {
+  std::vector<std::string> figures;
+  if (auto losses = DrawLosses(report); !losses.empty()) figures.push_back(std::move(losses));
+  if (report.scores) {
+    const auto threshold =
+        report.calibration ? std::optional<double>(report.calibration->threshold) : std::nullopt;
+    figures.push_back(
+        DrawScores(*report.scores, threshold, "Scores of held-out rows", "calibration rows"));
+  }
+  Page page;
+  page.title = report.title;
+  page.subtitle = report.subtitle;
+  page.body = TileRow(TilesOf(report)) + Section("Notes", NoteList(report.notes)) +
+              Section("Training", Columns(figures)) + Section("Data", FactList(report.data)) +
+              Section("Options", FactList(report.options)) +
+              Section("Time", FactList(report.timing));
+  page.json = report.json;
+  return Render(page);
+}
+
+}  // namespace ringward::report
