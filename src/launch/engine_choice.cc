@@ -6,6 +6,17 @@
 namespace ringward::launch {
 namespace {
 
+#ifdef RINGWARD_HAVE_MPI
+constexpr bool kHaveMpi = true;
+#else
+constexpr bool kHaveMpi = false;
+#endif
+#ifdef RINGWARD_HAVE_GLOO
+constexpr bool kHaveGloo = true;
+#else
+constexpr bool kHaveGloo = false;
+#endif
+
 std::string Ranks(int ranks) { return std::to_string(ranks) + (ranks == 1 ? " rank" : " ranks"); }
 
 EngineChoice Local(const Cores& cores) {
@@ -68,6 +79,8 @@ Result<EngineChoice> ChooseEngine(const std::string& requested, int ranks,
 Capabilities ProbeCapabilities() {
   Capabilities can;
   can.cores = UsableCores();
+  can.mpi = kHaveMpi;
+  can.gloo = kHaveGloo;
   const std::string mpirun = FindInPath("mpirun");
   if (mpirun.empty()) return can;
   const auto version = Capture({mpirun, "--version"}, std::chrono::seconds(10));

@@ -10,6 +10,7 @@
 
 #include "base/exit_code.h"
 #include "comm/board.h"
+#include "comm/store_server.h"
 #include "launch/environment.h"
 #include "launch/job_folder.h"
 #include "launch/mpirun.h"
@@ -93,9 +94,17 @@ Result<pid_t> StartMpirun(const JobSpec& spec, const JobFolder& folder, const En
   return Spawn(options);
 }
 
+/// The meeting point of gloo's ranks; null for other engines.
+Result<std::unique_ptr<comm::StoreServer>> StartStore(const JobSpec& spec, const JobFolder& folder,
+                                                      Environment& environment) {
+  if (spec.engine.engine != "gloo") return std::unique_ptr<comm::StoreServer>();
+  RINGWARD_ASSIGN(auto store, comm::StoreServer::Start({.job = folder.job_id()}));
+  environment[variable::kStore] = store->address() + ":" + std::to_string(store->port());
+  return store;
+}
+
 Result<std::vector<pid_t>> StartRanks(const JobSpec& spec, const JobFolder& folder,
-                                      const Output& output) {
-  Environment environment = JobEnvironment(spec, folder);
+                                      Environment environment, const Output& output) {
   std::vector<pid_t> children;
   if (spec.engine.engine == "mpi") {
     RINGWARD_ASSIGN(const pid_t mpirun, StartMpirun(spec, folder, environment, output));
@@ -160,7 +169,10 @@ Result<JobResult> RunJob(const JobSpec& spec) {
                                  .in = spec.forward_input ? STDIN_FILENO : -1,
                                  .out = spec.out,
                                  .err = spec.err}));
-  RINGWARD_ASSIGN(const std::vector<pid_t> children, StartRanks(spec, folder, *output));
+  Environment environment = JobEnvironment(spec, folder);
+  RINGWARD_ASSIGN(const auto store, StartStore(spec, folder, environment));
+  RINGWARD_ASSIGN(const std::vector<pid_t> children,
+                  StartRanks(spec, folder, environment, *output));
   Supervisor supervisor(spec, board, children, *output, signals);
   const Outcome outcome = supervisor.Run();
   folder.Close();
