@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Runs a preset's tests and shows ctest's closing lines; failed tests are shown whole.
+# Runs a test preset of CMakePresets.json (dev, release, asan, tsan, integration) and shows ctest's closing lines; failed tests are shown whole.
 #
 #   scripts/run_tests.sh PRESET [--all-must-run] [CTEST ARGUMENT…]
 #
 # --all-must-run  a skipped or disabled test fails the run (what CI wants)
-# The whole output stays in build/PRESET/tests.log, a JUnit file beside it.
+# The whole output stays in build/PRESET/PRESET-tests.log, a JUnit file beside it. Preset `integration` holds the tests
+# over real programs and servers, on the release build; the other presets leave those out.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 preset=${1:?usage: scripts/run_tests.sh PRESET [--all-must-run] [CTEST ARGUMENT…]}
@@ -14,14 +15,16 @@ if [[ ${1:-} == --all-must-run ]]; then
   strict=("$1")
   shift
 fi
-log=build/$preset/tests.log
-junit=build/$preset/tests.junit.xml
+folder=build/$preset
+[[ $preset == integration ]] && folder=build/release
+log=$folder/$preset-tests.log
+junit=$folder/$preset-tests.junit.xml
 rm -f "$junit"
 
 # The thread sanitizer cannot see into libraries built without it: say what it does not cover.
 if [[ $preset == tsan ]]; then
   echo "tests: left out under tsan (label 'uninstrumented': they run uninstrumented mpi or gloo code):"
-  ctest --test-dir "build/$preset" -N -L uninstrumented | grep -E '^ *Test +#|^Total' || true
+  ctest --test-dir "$folder" -N -L uninstrumented | grep -E '^ *Test +#|^Total' || true
 fi
 
 echo "tests: running preset $preset"
