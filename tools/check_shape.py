@@ -63,6 +63,11 @@ def sources(root):
         yield from sorted(p for p in (root / folder).rglob("*") if p.suffix in (".h", ".cc"))
 
 
+def other_test_lines(root):
+    """Lines of the tests that are not C++."""
+    return sum(p.read_text().count("\n") for p in (root / "tests").rglob("*") if p.suffix in (".py", ".sh"))
+
+
 def comment_share(text):
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return sum(line.startswith("//") or "//" in line for line in lines) / max(1, len(lines))
@@ -70,7 +75,7 @@ def comment_share(text):
 
 def measure(root):
     """Returns (complaints, function lengths, header texts, lines of tests, lines of sources)."""
-    bad, lengths, headers, test_lines, source_lines = [], [], [], 0, 0
+    bad, lengths, headers, test_lines, source_lines = [], [], [], other_test_lines(root), 0
     for path in sources(root):
         text = path.read_text()
         count = text.count("\n")
