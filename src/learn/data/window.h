@@ -21,7 +21,10 @@ class WindowedRows {
 
   std::size_t rows() const { return rows_.rows; }
   std::size_t inputs() const { return rows_.cols * window_; }
+  int window() const { return static_cast<int>(window_); }
   const Matrix& base() const { return rows_; }
+  /// Per row, the first row of its file; empty where the window is 1 and none was given.
+  const std::vector<std::size_t>& file_starts() const { return file_start_; }
   /// Writes input `row` into `out`. REQUIRES: row < rows(), out.size() == inputs().
   void CopyRow(std::size_t row, std::span<float> out) const;
   /// Index of the first row that input `row` is made of.

@@ -1,0 +1,238 @@
+#include "learn/score/model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <utility>
+
+#include "base/check.h"
+#include "io/atomic_directory.h"
+#include "io/atomic_file.h"
+#include "io/byte_source.h"
+#include "learn/score/model_text.h"
+#include "learn/score/safetensors.h"
+
+namespace ringward::learn {
+namespace {
+
+constexpr const char* kText = "model.toml";
+constexpr const char* kWeights = "weights.safetensors";
+constexpr const char* kCalibration = "calibration.safetensors";
+constexpr const char* kPreprocessing = "preprocessing.toml";
+constexpr std::size_t kFileBytesMax = std::size_t{16} << 30;
+
+std::string WhiteningName(std::size_t member) {
+  return fmt::format("members.{}.whitening", member);
+}
+
+/// Takes tensors out by name, checking their shapes.
+class TensorSet {
+ public:
+  static Result<TensorSet> Parse(std::string_view bytes, const std::string& file) {
+    auto tensors = ReadSafetensors(bytes);
+    if (!tensors) return Error(tensors.error().code(), file + ": " + tensors.error().what());
+    TensorSet set;
+    set.file_ = file;
+    for (auto& tensor : *tensors) set.tensors_.emplace(tensor.name, std::move(tensor));
+    return set;
+  }
+
+  template <typename T>
+  Result<std::vector<T>> Take(const std::string& name, const std::vector<std::size_t>& shape) {
+    const auto found = tensors_.find(name);
+    if (found == tensors_.end()) return Refuse(name, "is missing");
+    auto* values = std::get_if<std::vector<T>>(&found->second.values);
+    if (values == nullptr || found->second.shape != shape)
+      return Refuse(name, "has the wrong shape or type");
+    if (!std::all_of(values->begin(), values->end(), [](T x) { return std::isfinite(x); })) {
+      return Refuse(name, "holds a value that is not finite");
+    }
+    return std::move(*values);
+  }
+  /// Extent `axis` of a tensor, 0 where there is none.
+  std::size_t Extent(const std::string& name, std::size_t axis) const {
+    const auto found = tensors_.find(name);
+    if (found == tensors_.end() || found->second.shape.size() <= axis) return 0;
+    return found->second.shape[axis];
+  }
+
+ private:
+  Error Refuse(const std::string& name, const char* why) const {
+    return Error(Code::kCorrupt, fmt::format("{}: tensor {} {}", file_, name, why));
+  }
+  std::string file_;
+  std::map<std::string, Tensor> tensors_;
+};
+
+std::vector<std::size_t> WhiteningShape(std::size_t width) {
+  return Whitening::MomentCount(width) == width && width > 1
+             ? std::vector<std::size_t>{width}
+             : std::vector<std::size_t>{width, width};
+}
+
+/// Number of parameters a net of this shape has: refused before memory is taken for them.
+std::size_t ParameterCount(const NetSpec& net) {
+  std::size_t count = 0;
+  auto inputs = static_cast<std::size_t>(net.inputs);
+  for (const LayerSpec& layer : net.layers) {
+    const auto width = static_cast<std::size_t>(layer.width);
+    count += (inputs + 1) * width;
+    inputs = width;
+  }
+  return count * static_cast<std::size_t>(net.members);
+}
+
+Result<std::vector<float>> TakeParameters(TensorSet& set, const NetSpec& net,
+                                          std::size_t file_bytes) {
+  // Dividing by the file's size first keeps a hostile net from asking for memory it did not bring.
+  if (ParameterCount(net) > file_bytes / sizeof(float)) {
+    return Error(Code::kCorrupt,
+                 "weights.safetensors: too small for the net that model.toml describes");
+  }
+  RINGWARD_ASSIGN(const auto plan, Plan::Make(net, PlanOptions{.batch_max = 1, .training = false}));
+  std::vector<float> parameters(plan->parameters().size());
+  for (const TensorView& view : plan->tensors()) {
+    RINGWARD_ASSIGN(const auto values, set.Take<float>(view.name, view.shape));
+    std::copy(values.begin(), values.end(),
+              parameters.begin() + static_cast<std::ptrdiff_t>(view.offset));
+  }
+  return parameters;
+}
+
+Result<ScoreParts> TakeParts(TensorSet& set, const ModelText& text) {
+  const auto width = static_cast<std::size_t>(text.net.inputs);
+  ScoreParts parts;
+  parts.neighbour_weight = text.neighbour_weight;
+  parts.neighbour_floor = text.neighbour_floor;
+  parts.neighbour_scale = text.neighbour_scale;
+  for (std::size_t m = 0; m < static_cast<std::size_t>(text.net.members); ++m) {
+    RINGWARD_ASSIGN(auto matrix, set.Take<float>(WhiteningName(m), WhiteningShape(width)));
+    RINGWARD_ASSIGN(auto whitening, Whitening::FromMatrix(std::move(matrix), width));
+    parts.whitening.push_back(std::move(whitening));
+  }
+  if (!text.has_neighbours) return parts;
+  const std::size_t count = set.Extent("neighbours", 0);
+  if (count == 0) return Error(Code::kCorrupt, "weights.safetensors: tensor neighbours is missing");
+  Matrix references;
+  references.rows = count;
+  references.cols = width;
+  RINGWARD_ASSIGN(references.values, set.Take<float>("neighbours", {count, width}));
+  parts.neighbours.emplace(std::move(references), text.neighbour_count);
+  return parts;
+}
+
+bool LooksLikeModel(const std::string& folder) {
+  std::error_code error;
+  return std::filesystem::is_regular_file(std::filesystem::path(folder) / kText, error);
+}
+
+Result<std::string> ReadFile(const std::string& path) {
+  RINGWARD_ASSIGN(auto source, io::OpenRawInput(path));
+  return io::ReadAll(*source, kFileBytesMax);
+}
+
+}  // namespace
+
+Result<ModelFiles> WriteModelFiles(const Model& model) {
+  RINGWARD_ASSIGN(const auto plan, MakeScoringPlan(model, 1));
+  std::vector<Tensor> tensors;
+  for (const TensorView& view : plan->tensors()) {
+    std::size_t count = 1;
+    for (const std::size_t extent : view.shape) count *= extent;
+    const auto values = std::span(model.parameters).subspan(view.offset, count);
+    tensors.push_back({view.name, view.shape, std::vector<float>(values.begin(), values.end())});
+  }
+  const auto width = static_cast<std::size_t>(model.net.inputs);
+  for (std::size_t m = 0; m < model.parts.whitening.size(); ++m) {
+    tensors.push_back({WhiteningName(m), WhiteningShape(width), model.parts.whitening[m].matrix()});
+  }
+  if (model.parts.neighbours) {
+    const Matrix& references = model.parts.neighbours->references();
+    tensors.push_back({"neighbours", {references.rows, references.cols}, references.values});
+  }
+  ModelFiles files;
+  files[kWeights] = WriteSafetensors(tensors);
+  files[kCalibration] =
+      WriteSafetensors({{"scores", {model.calibration.size()}, model.calibration.scores()}});
+  files[kPreprocessing] = model.preprocessor.ToToml();
+  files[kText] = WriteModelText(model, files);
+  return files;
+}
+
+Result<Model> ReadModelFiles(const ModelFiles& files, const std::string& folder) {
+  const auto text = files.find(kText);
+  if (text == files.end()) return Error(Code::kInvalidInput, folder + ": holds no model.toml");
+  RINGWARD_ASSIGN(ModelText parsed, ReadModelText(text->second, folder + "/" + kText));
+  RINGWARD_TRY(CheckFiles(text->second, files, folder));
+  for (const char* name : {kWeights, kCalibration, kPreprocessing}) {
+    if (!files.contains(name)) return Error(Code::kCorrupt, folder + "/" + name + ": is missing");
+  }
+  const std::string& weights = files.at(kWeights);
+  RINGWARD_ASSIGN(auto tensors, TensorSet::Parse(weights, folder + "/" + kWeights));
+  RINGWARD_ASSIGN(auto parameters, TakeParameters(tensors, parsed.net, weights.size()));
+  RINGWARD_ASSIGN(auto parts, TakeParts(tensors, parsed));
+  RINGWARD_ASSIGN(auto scores,
+                  TensorSet::Parse(files.at(kCalibration), folder + "/" + kCalibration));
+  const std::size_t count = scores.Extent("scores", 0);
+  RINGWARD_ASSIGN(auto values, scores.Take<double>("scores", {count}));
+  RINGWARD_ASSIGN(auto calibration, Calibration::Make(std::move(values)));
+  RINGWARD_ASSIGN(auto preprocessor,
+                  Preprocessor::FromToml(files.at(kPreprocessing), folder + "/" + kPreprocessing));
+  if (preprocessor.inputs() != static_cast<std::size_t>(parsed.net.inputs)) {
+    return Error(Code::kCorrupt, folder + "/" + kPreprocessing + ": makes " +
+                                     std::to_string(preprocessor.inputs()) +
+                                     " inputs where the net takes " +
+                                     std::to_string(parsed.net.inputs));
+  }
+  return Model{.kind = parsed.kind,
+               .net = std::move(parsed.net),
+               .parameters = std::move(parameters),
+               .preprocessor = std::move(preprocessor),
+               .parts = std::move(parts),
+               .calibration = std::move(calibration),
+               .false_alarm_rate = parsed.false_alarm_rate,
+               .history = std::move(parsed.history)};
+}
+
+Status CheckModelFolder(const std::string& folder) {
+  auto directory = io::AtomicDirectory::Create(folder, LooksLikeModel);
+  if (!directory) return std::move(directory).error();
+  return Ok();
+}
+
+Status SaveModel(const Model& model, const std::string& folder, const ModelFiles& extra) {
+  RINGWARD_ASSIGN(const ModelFiles files, WriteModelFiles(model));
+  RINGWARD_ASSIGN(auto directory, io::AtomicDirectory::Create(folder, LooksLikeModel));
+  for (const auto& part : {files, extra}) {
+    for (const auto& [name, bytes] : part) {
+      RINGWARD_TRY(io::WriteFileAtomically(directory.folder() + "/" + name, bytes));
+    }
+  }
+  return directory.Commit();
+}
+
+Result<Model> LoadModel(const std::string& folder) {
+  if (!LooksLikeModel(folder)) {
+    return Error(Code::kInvalidInput, folder + ": is not a model folder (it holds no model.toml)");
+  }
+  ModelFiles files;
+  for (const char* name : {kText, kWeights, kCalibration, kPreprocessing}) {
+    const std::string path = folder + "/" + name;
+    std::error_code error;
+    if (!std::filesystem::exists(path, error)) continue;  // ReadModelFiles says which one lacks
+    RINGWARD_ASSIGN(files[name], ReadFile(path));
+  }
+  return ReadModelFiles(files, folder);
+}
+
+Result<std::unique_ptr<Plan>> MakeScoringPlan(const Model& model, std::size_t batch_max) {
+  RINGWARD_ASSIGN(auto plan,
+                  Plan::Make(model.net, PlanOptions{.batch_max = batch_max, .training = false}));
+  RINGWARD_CHECK(plan->parameters().size() == model.parameters.size());
+  std::copy(model.parameters.begin(), model.parameters.end(), plan->parameters().begin());
+  return plan;
+}
+
+}  // namespace ringward::learn

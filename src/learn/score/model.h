@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "learn/data/preprocessor.h"
+#include "learn/dense/plan.h"
+#include "learn/score/calibration.h"
+#include "learn/score/scorer.h"
+
+namespace ringward::learn {
+
+/// Facts about how a model came to be: shown, never computed with.
+struct ModelHistory {
+  std::string created_by;  ///< "ringward 0.1.0"
+  std::uint64_t seed = 0;
+  std::uint64_t rows = 0;  ///< rows trained on
+  std::int64_t steps = 0;  ///< optimizer steps
+  int world_size = 1;
+  std::string engine;
+  double train_loss = 0.0;          ///< of the last epoch
+  std::string label;                ///< --label while training; empty = none
+  std::vector<std::string> normal;  ///< --normal while training
+  std::vector<std::string> notes;   ///< what training said about columns
+};
+
+/// Everything that scoring needs, as it is stored in a model folder (docs/formats/model.md).
+struct Model {
+  std::string kind = "autoencoder";
+  NetSpec net;
+  std::vector<float> parameters;  ///< flat, as Plan lays them out
+  Preprocessor preprocessor;
+  ScoreParts parts;
+  Calibration calibration;
+  double false_alarm_rate = 0.01;  ///< the rate its threshold was made for
+  ModelHistory history;
+
+  double threshold() const { return calibration.Threshold(false_alarm_rate); }
+};
+
+/// The newest format this program writes and reads.
+inline constexpr int kModelFormatVersion = 1;
+
+/// File names and bytes of a model folder, e.g. {"model.toml", "..."}.
+using ModelFiles = std::map<std::string, std::string>;
+
+/// REQUIRES: a consistent model. The same model gives the same bytes.
+Result<ModelFiles> WriteModelFiles(const Model& model);
+
+/// Checks everything: format and version, sizes, checksums, shapes, ranges, finite values.
+/// kCorrupt or kInvalidInput naming the file and the reason; `folder` is for messages.
+Result<Model> ReadModelFiles(const ModelFiles& files, const std::string& folder);
+
+/// Writes the folder in one step (a broken write leaves nothing or the model that was there).
+/// `extra` files (e.g. report.html) come along. kInvalidInput when `folder` holds something else.
+Status SaveModel(const Model& model, const std::string& folder, const ModelFiles& extra = {});
+Result<Model> LoadModel(const std::string& folder);
+
+/// The error SaveModel would give because of what is at `folder` now, before any work is done.
+Status CheckModelFolder(const std::string& folder);
+
+/// A plan for scoring with the model's parameters in it.
+Result<std::unique_ptr<Plan>> MakeScoringPlan(const Model& model, std::size_t batch_max);
+
+}  // namespace ringward::learn

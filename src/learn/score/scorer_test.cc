@@ -1,0 +1,184 @@
+#include "learn/score/scorer.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "base/rng.h"
+
+namespace ringward::learn {
+namespace {
+
+constexpr std::uint64_t kSeed = 4;
+
+std::vector<float> NormalValues(std::uint64_t seed, std::size_t count) {
+  Rng rng(seed);
+  std::vector<float> values(count);
+  for (float& v : values) v = static_cast<float>(rng.Normal());
+  return values;
+}
+
+TEST(WhiteningTest, WhitenedResidualsHaveUnitCovariance) {
+  constexpr std::size_t kRows = 4'000;
+  constexpr std::size_t kWidth = 3;
+  auto values = NormalValues(kSeed, kRows * kWidth);
+  for (std::size_t i = 0; i < kRows; ++i) values[i * kWidth + 1] += 2.0F * values[i * kWidth];
+  std::vector<double> moments(kWidth * kWidth, 0.0);
+  const auto add = [&](const std::vector<float>& rows, std::vector<double>& to) {
+    for (std::size_t i = 0; i < kRows; ++i) {
+      for (std::size_t a = 0; a < kWidth; ++a) {
+        for (std::size_t b = 0; b < kWidth; ++b) {
+          to[a * kWidth + b] += static_cast<double>(rows[i * kWidth + a]) *
+                                static_cast<double>(rows[i * kWidth + b]) / kRows;
+        }
+      }
+    }
+  };
+  add(values, moments);
+  const auto whitening = *Whitening::Fit(moments, kWidth, 0.0);
+  std::vector<float> out(values.size());
+  whitening.Apply(values, kRows, out);
+  std::vector<double> whitened(kWidth * kWidth, 0.0);
+  add(out, whitened);
+  for (std::size_t a = 0; a < kWidth; ++a) {
+    for (std::size_t b = 0; b < kWidth; ++b) {
+      EXPECT_NEAR(whitened[a * kWidth + b], a == b ? 1.0 : 0.0, 1e-4);
+    }
+  }
+  // P r by two triangular products is the gradient of half the squared length.
+  std::vector<float> z(kWidth);
+  std::vector<float> gradient(kWidth);
+  const std::vector<float> r{1.0F, -0.5F, 0.25F};
+  whitening.Apply(r, 1, z);
+  whitening.ApplyTransposed(z, gradient);
+  const double direct = std::inner_product(r.begin(), r.end(), gradient.begin(), 0.0);
+  EXPECT_NEAR(direct, std::inner_product(z.begin(), z.end(), z.begin(), 0.0), 1e-4);
+}
+
+TEST(WhiteningTest, WideResidualsUseVariancesOnly) {
+  const std::size_t width = kFullWhiteningMax + 1;
+  const auto whitening = *Whitening::Fit(std::vector<double>(width, 4.0), width, 0.0);
+  EXPECT_FALSE(whitening.full());
+  std::vector<float> out(width);
+  whitening.Apply(std::vector<float>(width, 2.0F), 1, out);
+  EXPECT_NEAR(out.front(), 1.0F, 1e-5F);
+  EXPECT_NEAR(whitening.PrecisionDiagonal().back(), 0.25, 1e-6);
+}
+
+TEST(WhiteningTest, RefusesMomentsThatAreNotFinite) {
+  EXPECT_FALSE(Whitening::Fit(std::vector<double>{NAN}, 1, 0.01));
+  EXPECT_FALSE(Whitening::FromMatrix({1.0F, 2.0F}, 2));
+  EXPECT_FALSE(Whitening::FromMatrix({INFINITY}, 1));
+}
+
+TEST(NeighboursTest, MatchesAnExhaustiveSearch) {
+  constexpr std::size_t kWidth = 4;
+  Matrix references(300, kWidth);
+  references.values = NormalValues(kSeed, 300 * kWidth);
+  const auto rows = NormalValues(kSeed + 1, 150 * kWidth);
+  const Neighbours neighbours(references, 5);
+  std::vector<double> got(150);
+  neighbours.Distances(rows, 150, {}, got);
+  for (std::size_t i = 0; i < 150; ++i) {
+    std::vector<double> all;
+    for (std::size_t r = 0; r < 300; ++r) {
+      double sum = 0;
+      for (std::size_t j = 0; j < kWidth; ++j) {
+        sum += std::pow(
+            static_cast<double>(rows[i * kWidth + j]) - static_cast<double>(references.Row(r)[j]),
+            2);
+      }
+      all.push_back(sum);
+    }
+    std::sort(all.begin(), all.end());
+    const double expected = std::accumulate(all.begin(), all.begin() + 5, 0.0) / (5 * kWidth);
+    EXPECT_NEAR(got[i], expected, 1e-9 + 1e-6 * expected);
+    std::vector<double> by_feature(kWidth);
+    neighbours.DistanceByFeature(std::span(rows).subspan(i * kWidth, kWidth), by_feature);
+    EXPECT_NEAR(std::accumulate(by_feature.begin(), by_feature.end(), 0.0), expected, 1e-6);
+  }
+}
+
+TEST(NeighboursTest, AReferenceDoesNotCountItself) {
+  Matrix references(2, 1);
+  references.values = {0.0F, 3.0F};
+  const Neighbours neighbours(references, 5);  // only one other is left
+  std::vector<double> got(2);
+  neighbours.Distances(references.values, 2, std::vector<std::int32_t>{0, 1}, got);
+  EXPECT_DOUBLE_EQ(got[0], 9.0);
+  EXPECT_DOUBLE_EQ(got[1], 9.0);
+  neighbours.Distances(references.values, 2, {}, got);
+  EXPECT_DOUBLE_EQ(got[0], 0.0);
+}
+
+/// An untrained ensemble with unit whitening: enough to check how scores are put together.
+struct Fixture {
+  static constexpr std::size_t kInputs = 5;
+  std::unique_ptr<Plan> plan;
+  ScoreParts parts;
+
+  Fixture() {
+    plan =
+        *Plan::Make({.inputs = kInputs,
+                     .layers = {{.width = 7, .activation = Activation::kTanh}, {.width = kInputs}},
+                     .members = 3},
+                    PlanOptions{.batch_max = 16, .training = false});
+    plan->Initialize(kSeed);
+    std::vector<double> identity(kInputs * kInputs, 0.0);
+    for (std::size_t i = 0; i < kInputs; ++i) identity[i * kInputs + i] = 1.0;
+    for (int m = 0; m < 3; ++m) parts.whitening.push_back(*Whitening::Fit(identity, kInputs, 0.0));
+    Matrix references(20, kInputs);
+    references.values = NormalValues(kSeed + 2, 20 * kInputs);
+    parts.neighbours.emplace(references, 3);
+    parts.neighbour_weight = 0.5;
+    parts.neighbour_floor = 0.05;
+  }
+};
+
+TEST(ScorerTest, ScoresDoNotDependOnHowRowsAreBatched) {
+  Fixture f;
+  const auto rows = NormalValues(kSeed + 3, 40 * Fixture::kInputs);
+  Scorer scorer(*f.plan, f.parts, 16);
+  std::vector<double> together(40);
+  scorer.Score(rows, 40, together);
+  for (std::size_t i = 0; i < 40; ++i) {
+    std::vector<double> alone(1);
+    scorer.Score(std::span(rows).subspan(i * Fixture::kInputs, Fixture::kInputs), 1, alone);
+    EXPECT_NEAR(alone[0], together[i], 1e-6 * together[i]);
+    EXPECT_GT(together[i], 0.0);
+  }
+}
+
+TEST(ScorerTest, ContributionsSumToTheScoreAndNameTheShiftedInput) {
+  Fixture f;
+  Scorer scorer(*f.plan, f.parts, 16);
+  auto row = NormalValues(kSeed + 5, Fixture::kInputs);
+  row[3] = 40.0F;
+  std::vector<double> score(1);
+  scorer.Score(row, 1, score);
+  const auto contributions = scorer.Explain(row, score[0]);
+  ASSERT_EQ(contributions.size(), Fixture::kInputs);
+  double sum = 0.0;
+  for (const auto& c : contributions) {
+    EXPECT_GE(c.share, 0.0);
+    sum += c.share;
+  }
+  EXPECT_NEAR(sum, score[0], 1e-9 * score[0]);
+  EXPECT_EQ(contributions[0].input, 3U);
+  EXPECT_DOUBLE_EQ(contributions[0].seen, 40.0);
+}
+
+TEST(ScorerTest, RowsFarOutsideScoreLargeAndFinite) {
+  Fixture f;
+  Scorer scorer(*f.plan, f.parts, 16);
+  std::vector<double> score(1);
+  scorer.Score(std::vector<float>(Fixture::kInputs, 1e9F), 1, score);
+  EXPECT_TRUE(std::isfinite(score[0]));
+  EXPECT_GT(score[0], 1e6);
+}
+
+}  // namespace
+}  // namespace ringward::learn

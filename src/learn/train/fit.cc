@@ -1,0 +1,162 @@
+#include "learn/train/fit.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "learn/train/recipe.h"
+#include "learn/train/share_rows.h"
+#include "learn/train/statistics.h"
+
+namespace ringward::learn {
+namespace {
+
+constexpr std::size_t kStatisticsBatch = 256;
+
+/// Streams of DrawRows: which random choice they make.
+enum Draw : std::uint64_t { kDrawValidation, kDrawStatistics, kDrawReferences };
+
+OptimizerOptions MakeOptimizerOptions(const TrainSettings& settings) {
+  constexpr const char* kKinds[] = {"sgd", "adam", "adamw"};
+  return {.kind = kKinds[static_cast<std::size_t>(settings.optimizer)],
+          .learning_rate = settings.learning_rate,
+          .momentum = settings.momentum,
+          .weight_decay = settings.weight_decay};
+}
+
+std::vector<std::uint32_t> Without(std::span<const std::uint32_t> rows,
+                                   std::span<const std::uint32_t> removed) {
+  std::vector<std::uint32_t> kept;
+  std::set_difference(rows.begin(), rows.end(), removed.begin(), removed.end(),
+                      std::back_inserter(kept));
+  return kept;
+}
+
+/// The reference rows' inputs, and the part of the score that uses them.
+void AddNeighbours(const SharedRows& shared, std::span<const std::uint32_t> references,
+                   ScoreParts& parts) {
+  Matrix rows(references.size(), shared.data.inputs());
+  for (std::size_t i = 0; i < references.size(); ++i) {
+    shared.data.CopyRow(references[i], rows.Row(i));
+  }
+  parts.neighbours.emplace(std::move(rows), recipe::kNeighbours);
+  parts.neighbour_weight = recipe::kNeighbourWeight;
+  parts.neighbour_floor = recipe::kNeighbourFloor;
+}
+
+/// Median of the positive distances; 0 when there is none, as among copies of a few rows.
+double TypicalDistance(const std::vector<double>& distances) {
+  std::vector<double> positive;
+  std::copy_if(distances.begin(), distances.end(), std::back_inserter(positive),
+               [](double d) { return d > 1e-12; });
+  if (positive.empty()) return 0.0;
+  const auto middle = positive.begin() + static_cast<std::ptrdiff_t>(positive.size() / 2);
+  std::nth_element(positive.begin(), middle, positive.end());
+  return *middle;
+}
+
+struct Scoring {
+  ScoreParts parts;
+  std::vector<double> calibration;  ///< scores of the rows looked at, in order
+};
+
+/// Everything that is learned from the trained nets: whitening, references, calibration scores.
+Result<Scoring> FitScoring(comm::Communicator& comm, Plan& plan, const SharedRows& shared,
+                           const Folds& folds, const TrainSettings& settings,
+                           std::span<const std::uint32_t> train) {
+  const auto looked_at = DrawRows(settings.seed, kDrawStatistics, train, recipe::kStatisticRowsMax);
+  TrainingStatistics statistics(comm, plan, shared.data, looked_at, folds, kStatisticsBatch);
+  Scoring scoring;
+  const double trim = settings.contaminated ? settings.trim : 0.0;
+  RINGWARD_ASSIGN(scoring.parts.whitening, statistics.FitWhitening(recipe::kRidge, trim));
+  RINGWARD_ASSIGN(const auto q, statistics.LeftOutScores(scoring.parts));
+  std::vector<double> distances(q.size(), 0.0);
+  if (settings.neighbours) {
+    const auto references =
+        DrawRows(settings.seed, kDrawReferences, looked_at, recipe::kReferences);
+    AddNeighbours(shared, references, scoring.parts);
+    RINGWARD_ASSIGN(distances,
+                    statistics.NeighbourDistances(*scoring.parts.neighbours, references));
+    scoring.parts.neighbour_scale = TypicalDistance(distances);
+    if (scoring.parts.neighbour_scale == 0.0) {
+      scoring.parts.neighbours.reset();
+      scoring.parts.neighbour_scale = 1.0;
+    }
+  }
+  for (std::size_t i = 0; i < q.size(); ++i) {
+    scoring.calibration.push_back(scoring.parts.Fuse(q[i], distances[i]));
+  }
+  return scoring;
+}
+
+ModelHistory MakeHistory(const TrainSettings& settings, const TrainingSet& set,
+                         const LoopResult& loop, const comm::Communicator& comm, std::size_t rows) {
+  return {.created_by = "ringward " RINGWARD_VERSION,
+          .seed = settings.seed,
+          .rows = rows,
+          .steps = loop.steps,
+          .world_size = comm.size(),
+          .engine = comm.engine(),
+          .train_loss = loop.epochs.back().train_loss,
+          .label = settings.data.label,
+          .normal = settings.data.normal,
+          .notes = set.notes};
+}
+
+Result<std::unique_ptr<Plan>> MakePlan(const TrainSettings& settings, std::size_t inputs,
+                                       std::size_t global_batch, int world) {
+  const std::size_t piece =
+      std::max(GradientStep::PieceRowsMax(global_batch, world, settings.deterministic),
+               GradientStep::PieceRowsMax(global_batch, world, true));
+  RINGWARD_ASSIGN(auto plan, Plan::Make(MakeNetSpec(settings, static_cast<int>(inputs)),
+                                        std::max(piece, kStatisticsBatch)));
+  plan->Initialize(settings.seed);
+  return plan;
+}
+
+}  // namespace
+
+std::size_t RowsMin(const TrainSettings& settings) {
+  return 2 * static_cast<std::size_t>(settings.folds);
+}
+
+Result<std::optional<FitResult>> Fit(comm::Communicator& comm, const TrainSettings& settings,
+                                     const TrainingSet* set, const Clock& clock,
+                                     const LoopHooks& hooks) {
+  RINGWARD_ASSIGN(const SharedRows shared, ShareRows(comm, set));
+  if (shared.train.size() < RowsMin(settings)) {
+    return Error(Code::kInvalidInput,
+                 fmt::format("{} rows to train on, at least {} are needed (2 for each of {} folds)",
+                             shared.train.size(), RowsMin(settings), settings.folds));
+  }
+  const auto held =
+      static_cast<std::size_t>(settings.validation * static_cast<double>(shared.train.size()));
+  const auto validation = DrawRows(settings.seed, kDrawValidation, shared.train, held);
+  const auto train = Without(shared.train, validation);
+  const Folds folds = MakeFolds(settings, train, shared.data.rows(),
+                                static_cast<std::size_t>(shared.data.window()));
+  LoopOptions options = MakeLoopOptions(settings, train.size(), comm.size());
+  options.global_batch = std::min(options.global_batch, train.size());
+  RINGWARD_ASSIGN(auto plan,
+                  MakePlan(settings, shared.data.inputs(), options.global_batch, comm.size()));
+  RINGWARD_ASSIGN(auto optimizer,
+                  MakeOptimizer(MakeOptimizerOptions(settings), plan->parameters().size()));
+  const LoopContext context{comm, *plan, shared.data, folds, train, validation, clock};
+  RINGWARD_ASSIGN(LoopResult loop, TrainLoop(context, *optimizer, options, hooks));
+  RINGWARD_ASSIGN(Scoring scoring, FitScoring(comm, *plan, shared, folds, settings, train));
+  if (set == nullptr) return std::optional<FitResult>();
+  RINGWARD_ASSIGN(auto calibration, Calibration::Make(scoring.calibration));
+  Model model{.net = plan->spec(),
+              .parameters = {plan->parameters().begin(), plan->parameters().end()},
+              .preprocessor = set->preprocessor,
+              .parts = std::move(scoring.parts),
+              .calibration = std::move(calibration),
+              .false_alarm_rate = settings.false_alarm_rate,
+              .history = MakeHistory(settings, *set, loop, comm, train.size())};
+  return std::optional<FitResult>(
+      FitResult{std::move(model), std::move(loop), std::move(scoring.calibration)});
+}
+
+}  // namespace ringward::learn

@@ -1,0 +1,159 @@
+#include "learn/train/fit.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/rng.h"
+#include "comm/local/local_communicator.h"
+#include "learn/data/test_files.h"
+#include "learn/score/metrics.h"
+
+namespace ringward::learn {
+namespace {
+
+constexpr std::uint64_t kSeed = 21;
+
+/// Rows on a noisy plane; every tenth one, where asked, is off it.
+std::string MakeCsv(std::uint64_t seed, int rows, bool anomalies) {
+  Rng rng(seed);
+  std::string text = "a,b,c,d,label\n";
+  for (int i = 0; i < rows; ++i) {
+    const double u = rng.Normal();
+    const double v = rng.Normal();
+    const bool odd = anomalies && i % 10 == 0;
+    const double values[] = {u, v, u + v + 0.1 * rng.Normal(),
+                             u - v + 0.1 * rng.Normal() + (odd ? 2.0 : 0.0)};
+    for (const double x : values) text += std::to_string(x) + ",";
+    text += odd ? "1\n" : "0\n";
+  }
+  return text;
+}
+
+TrainSettings Settings(bool deterministic) {
+  TrainSettings settings;
+  settings.data.label = "label";
+  settings.hidden = {16, 8};
+  settings.steps = 150;
+  settings.batch = 0;
+  settings.seed = kSeed;
+  settings.deterministic = deterministic;
+  settings.out = "unused";
+  return settings;
+}
+
+/// Trains on `world` ranks and returns rank 0's model.
+FitResult FitOn(int world, const std::string& path, TrainSettings settings) {
+  settings.data.paths = {path};
+  auto set = LoadTrainingSet(settings.data, settings.preprocess);
+  RINGWARD_CHECK(set);
+  std::optional<FitResult> fitted;
+  comm::RunRanks(world, [&](comm::Communicator& comm) {
+    auto result = Fit(comm, settings, comm.rank() == 0 ? &*set : nullptr, SystemClock());
+    ASSERT_TRUE(result) << result.error().what();
+    EXPECT_EQ(result->has_value(), comm.rank() == 0);
+    if (comm.rank() == 0) fitted = std::move(*result);
+  });
+  return std::move(*fitted);
+}
+
+struct Scored {
+  std::vector<double> scores;
+  std::vector<std::uint8_t> labels;
+};
+
+Scored ScoreFile(const Model& model, const std::string& path) {
+  DataOptions options;
+  options.paths = {path};
+  options.label = "label";
+  auto plan = *MakeScoringPlan(model, 64);
+  Scorer scorer(*plan, model.parts, 64);
+  auto stream = *ScoringStream::Open(options, model.preprocessor);
+  Scored result;
+  ScoringBatch batch;
+  while (*stream.Next(batch)) {
+    std::vector<double> scores(batch.inputs.rows);
+    scorer.Score(batch.inputs.values, batch.inputs.rows, scores);
+    result.scores.insert(result.scores.end(), scores.begin(), scores.end());
+    for (const RowLabel label : batch.labels) result.labels.push_back(label == RowLabel::kAnomaly);
+  }
+  return result;
+}
+
+class FitTest : public testing::Test {
+ protected:
+  TestFolder folder_;
+  std::string train_ = folder_.Write("train.csv", MakeCsv(kSeed, 600, false));
+  std::string test_ = folder_.Write("test.csv", MakeCsv(kSeed + 1, 2'000, true));
+};
+
+TEST_F(FitTest, FindsRowsOffThePlaneAndKeepsItsFalseAlarmRate) {
+  auto settings = Settings(false);
+  settings.false_alarm_rate = 0.05;
+  const auto fitted = FitOn(2, train_, settings);
+  const auto scored = ScoreFile(fitted.model, test_);
+  EXPECT_GT(*Auroc(scored.scores, scored.labels), 0.95) << "seed " << kSeed;
+  double false_alarms = 0;
+  double normal = 0;
+  for (std::size_t i = 0; i < scored.scores.size(); ++i) {
+    if (scored.labels[i] != 0) continue;
+    normal += 1;
+    false_alarms += scored.scores[i] > fitted.model.threshold();
+  }
+  EXPECT_NEAR(false_alarms / normal, 0.05, 0.03) << "seed " << kSeed;
+}
+
+TEST_F(FitTest, DeterministicModelsAreBitEqualOnAnyNumberOfRanks) {
+  const auto one = FitOn(1, train_, Settings(true));
+  for (const int world : {2, 4}) {
+    const auto many = FitOn(world, train_, Settings(true));
+    EXPECT_EQ(one.model.parameters, many.model.parameters) << world;
+    EXPECT_EQ(one.model.threshold(), many.model.threshold()) << world;
+    EXPECT_EQ(ScoreFile(one.model, test_).scores, ScoreFile(many.model, test_).scores) << world;
+  }
+}
+
+TEST_F(FitTest, PlainModelsAgreeOnAnyNumberOfRanks) {
+  const auto one = ScoreFile(FitOn(1, train_, Settings(false)).model, test_);
+  const auto four = ScoreFile(FitOn(4, train_, Settings(false)).model, test_);
+  EXPECT_NEAR(*Auroc(one.scores, one.labels), *Auroc(four.scores, four.labels), 0.003);
+}
+
+TEST_F(FitTest, AModelFolderGivesTheSameScores) {
+  const auto fitted = FitOn(1, train_, Settings(false));
+  ASSERT_TRUE(SaveModel(fitted.model, folder_.Path("model")));
+  auto loaded = LoadModel(folder_.Path("model"));
+  ASSERT_TRUE(loaded) << loaded.error().what();
+  EXPECT_EQ(loaded->threshold(), fitted.model.threshold());
+  EXPECT_EQ(ScoreFile(*loaded, test_).scores, ScoreFile(fitted.model, test_).scores);
+  EXPECT_EQ(loaded->history.rows, 600U);
+}
+
+TEST_F(FitTest, ContaminatedRowsAreTrimmed) {
+  auto settings = Settings(false);
+  settings.contaminated = true;
+  settings.data.label = "";
+  settings.data.drop = {"label"};
+  const auto fitted = FitOn(2, folder_.Write("mixed.csv", MakeCsv(kSeed + 2, 600, true)), settings);
+  const auto scored = ScoreFile(fitted.model, test_);
+  EXPECT_GT(*Auroc(scored.scores, scored.labels), 0.8) << "seed " << kSeed;
+}
+
+TEST_F(FitTest, TooFewRowsAreRefusedOnEveryRank) {
+  auto settings = Settings(false);
+  settings.data.paths = {folder_.Write("few.csv", MakeCsv(kSeed, 5, false))};
+  auto set = LoadTrainingSet(settings.data, settings.preprocess);
+  ASSERT_TRUE(set) << set.error().what();
+  comm::RunRanks(2, [&](comm::Communicator& comm) {
+    const auto result = Fit(comm, settings, comm.rank() == 0 ? &*set : nullptr, SystemClock());
+    ASSERT_FALSE(result);
+    EXPECT_EQ(result.error().what(),
+              "5 rows to train on, at least 8 are needed (2 for each of 4 folds)");
+  });
+}
+
+}  // namespace
+}  // namespace ringward::learn

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/result.h"
+#include "comm/communicator.h"
+#include "learn/data/dataset.h"
+
+namespace ringward::learn {
+
+/// The training rows as every rank holds them.
+struct SharedRows {
+  WindowedRows data;
+  std::vector<std::uint32_t> train;  ///< rows to train on, ascending
+};
+
+/// Gives every rank a copy of rank 0's rows, so that only rank 0 reads files or standard input.
+/// `set` is null on the other ranks. Collective. kInvalidInput for more than 2^32 - 1 rows.
+Result<SharedRows> ShareRows(comm::Communicator& comm, const TrainingSet* set);
+
+}  // namespace ringward::learn

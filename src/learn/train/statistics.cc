@@ -1,0 +1,234 @@
+#include "learn/train/statistics.h"
+
+#include <cblas.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <unordered_map>
+
+#include "learn/train/sharding.h"
+
+namespace ringward::learn {
+namespace {
+
+/// The rows are cut into this many groups whatever the number of ranks; their sums are added in
+/// order, which makes the result independent of who computed which.
+constexpr std::size_t kGroups = 8;
+
+Range GroupsOf(const comm::Communicator& comm, int rank) {
+  return PartOf(kGroups, static_cast<std::size_t>(rank), static_cast<std::size_t>(comm.size()));
+}
+
+int OwnerOf(const comm::Communicator& comm, std::size_t group) {
+  int owner = 0;
+  while (GroupsOf(comm, owner).last <= group) ++owner;
+  return owner;
+}
+
+double SquaredLength(const float* values, std::size_t count) {
+  double sum = 0.0;
+  for (std::size_t j = 0; j < count; ++j) {
+    sum += static_cast<double>(values[j]) * static_cast<double>(values[j]);
+  }
+  return sum;
+}
+
+/// Adds residuals' second moments, lower triangle or variances only, to `moments`.
+void AddProducts(std::span<const float> residuals, std::size_t rows, std::size_t width,
+                 std::vector<float>& scratch, double* moments) {
+  if (Whitening::MomentCount(width) == width && width > 1) {
+    for (std::size_t k = 0; k < rows * width; ++k) {
+      moments[k % width] += static_cast<double>(residuals[k]) * static_cast<double>(residuals[k]);
+    }
+    return;
+  }
+  const int n = static_cast<int>(width);
+  scratch.assign(width * width, 0.0F);
+  cblas_ssyrk(CblasRowMajor, CblasLower, CblasTrans, n, static_cast<int>(rows), 1.0F,
+              residuals.data(), n, 0.0F, scratch.data(), n);
+  for (std::size_t k = 0; k < scratch.size(); ++k) moments[k] += static_cast<double>(scratch[k]);
+}
+
+void MirrorLower(double* moments, std::size_t width) {
+  for (std::size_t i = 0; i < width; ++i) {
+    for (std::size_t j = 0; j < i; ++j) moments[j * width + i] = moments[i * width + j];
+  }
+}
+
+}  // namespace
+
+TrainingStatistics::TrainingStatistics(comm::Communicator& comm, Plan& plan,
+                                       const WindowedRows& data,
+                                       std::span<const std::uint32_t> rows, const Folds& folds,
+                                       std::size_t batch_max)
+    : comm_(comm),
+      plan_(plan),
+      data_(data),
+      rows_(rows),
+      folds_(folds),
+      batch_max_(batch_max),
+      inputs_(data.inputs()),
+      members_(static_cast<std::size_t>(plan.spec().members)),
+      x_(batch_max * data.inputs()) {}
+
+/// Calls visit(first position, rows) for each chunk of a group, with the chunk's inputs in x_.
+template <typename Visit>
+void TrainingStatistics::VisitChunks(std::size_t group, Visit visit) {
+  const Range range = PartOf(rows_.size(), group, kGroups);
+  for (std::size_t first = range.first; first < range.last; first += batch_max_) {
+    const std::size_t count = std::min(batch_max_, range.last - first);
+    for (std::size_t i = 0; i < count; ++i) {
+      data_.CopyRow(rows_[first + i], std::span(x_).subspan(i * inputs_, inputs_));
+    }
+    visit(first, count);
+  }
+}
+
+Result<std::vector<float>> TrainingStatistics::ResidualLimits(double trim) {
+  std::vector<float> limits(members_, std::numeric_limits<float>::infinity());
+  if (trim == 0.0) return limits;
+  std::vector<float> lengths(rows_.size() * members_, 0.0F);
+  const ScoreParts none;
+  Scorer scorer(plan_, none, batch_max_);
+  std::vector<float> residuals(members_ * batch_max_ * inputs_);
+  const Range own = GroupsOf(comm_, comm_.rank());
+  for (std::size_t group = own.first; group < own.last; ++group) {
+    VisitChunks(group, [&](std::size_t first, std::size_t count) {
+      const std::size_t values = count * inputs_;
+      scorer.Residuals(std::span(x_).first(values), count,
+                       std::span(residuals).first(members_ * values));
+      for (std::size_t k = 0; k < count * members_; ++k) {
+        const std::size_t row = k / members_;
+        const std::size_t member = k % members_;
+        lengths[first * members_ + k] = static_cast<float>(
+            SquaredLength(residuals.data() + member * values + row * inputs_, inputs_));
+      }
+    });
+  }
+  RINGWARD_TRY(comm_.AllReduce(comm::AsBuffer(std::span(lengths)), comm::ReduceOp::kSum));
+  for (std::size_t m = 0; m < members_; ++m) {
+    std::vector<float> learned;
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      if (!folds_.LeavesOut(m, rows_[i])) learned.push_back(lengths[i * members_ + m]);
+    }
+    if (learned.empty()) continue;
+    const double kept = std::ceil((1.0 - trim) * static_cast<double>(learned.size()));
+    const auto last = learned.begin() + static_cast<std::ptrdiff_t>(std::max(kept, 1.0)) - 1;
+    std::nth_element(learned.begin(), last, learned.end());
+    limits[m] = *last;
+  }
+  return limits;
+}
+
+void TrainingStatistics::AddMoments(std::size_t group, std::span<const float> limits,
+                                    std::vector<double>& moments) {
+  // Behind each member's moments lies the number of rows that made them.
+  const std::size_t stride = Whitening::MomentCount(inputs_) + 1;
+  const ScoreParts none;
+  Scorer scorer(plan_, none, batch_max_);
+  std::vector<float> residuals(members_ * batch_max_ * inputs_);
+  std::vector<float> learned(batch_max_ * inputs_);
+  std::vector<float> scratch;
+  VisitChunks(group, [&](std::size_t first, std::size_t count) {
+    const std::size_t values = count * inputs_;
+    scorer.Residuals(std::span(x_).first(values), count,
+                     std::span(residuals).first(members_ * values));
+    for (std::size_t m = 0; m < members_; ++m) {
+      std::size_t rows = 0;
+      for (std::size_t i = 0; i < count; ++i) {
+        const float* residual = residuals.data() + m * values + i * inputs_;
+        if (folds_.LeavesOut(m, rows_[first + i])) continue;
+        if (static_cast<float>(SquaredLength(residual, inputs_)) > limits[m]) continue;
+        std::copy_n(residual, inputs_, learned.data() + rows * inputs_);
+        ++rows;
+      }
+      AddProducts(learned, rows, inputs_, scratch, moments.data() + m * stride);
+      moments[m * stride + stride - 1] += static_cast<double>(rows);
+    }
+  });
+}
+
+Result<std::vector<double>> TrainingStatistics::SumGroups(std::span<const float> limits) {
+  const std::size_t size = members_ * (Whitening::MomentCount(inputs_) + 1);
+  const Range own = GroupsOf(comm_, comm_.rank());
+  std::vector<std::vector<double>> groups(own.size(), std::vector<double>(size, 0.0));
+  for (std::size_t g = 0; g < own.size(); ++g) AddMoments(own.first + g, limits, groups[g]);
+  std::vector<double> total(size, 0.0);
+  std::vector<double> other(size);
+  for (std::size_t g = 0; g < kGroups; ++g) {
+    const bool mine = g >= own.first && g < own.last;
+    std::vector<double>& group = mine ? groups[g - own.first] : other;
+    RINGWARD_TRY(comm_.Broadcast(comm::AsBuffer(std::span(group)), OwnerOf(comm_, g)));
+    for (std::size_t k = 0; k < size; ++k) total[k] += group[k];
+  }
+  return total;
+}
+
+Result<std::vector<Whitening>> TrainingStatistics::FitWhitening(double ridge, double trim) {
+  RINGWARD_ASSIGN(const auto limits, ResidualLimits(trim));
+  RINGWARD_ASSIGN(auto total, SumGroups(limits));
+  const std::size_t count = Whitening::MomentCount(inputs_);
+  std::vector<Whitening> whitening;
+  for (std::size_t m = 0; m < members_; ++m) {
+    double* moments = total.data() + m * (count + 1);
+    const double rows = std::max(moments[count], 1.0);
+    for (std::size_t k = 0; k < count; ++k) moments[k] /= rows;
+    if (count != inputs_) MirrorLower(moments, inputs_);
+    RINGWARD_ASSIGN(auto fitted, Whitening::Fit(std::span(moments, count), inputs_, ridge));
+    whitening.push_back(std::move(fitted));
+  }
+  return whitening;
+}
+
+Result<std::vector<double>> TrainingStatistics::LeftOutScores(const ScoreParts& parts) {
+  std::vector<double> result(rows_.size(), 0.0);
+  Scorer scorer(plan_, parts, batch_max_);
+  std::vector<double> scores(batch_max_ * members_);
+  const Range own = GroupsOf(comm_, comm_.rank());
+  for (std::size_t group = own.first; group < own.last; ++group) {
+    VisitChunks(group, [&](std::size_t first, std::size_t count) {
+      const auto part = std::span(scores).first(count * members_);
+      scorer.MemberScores(std::span(x_).first(count * inputs_), count, part);
+      for (std::size_t i = 0; i < count; ++i) {
+        double sum = 0.0;
+        double used = 0.0;
+        for (std::size_t m = 0; m < members_; ++m) {
+          if (folds_.folds > 0 && !folds_.LeavesOut(m, rows_[first + i])) continue;
+          sum += part[i * members_ + m];
+          used += 1.0;
+        }
+        result[first + i] = sum / used;
+      }
+    });
+  }
+  // Zero on all ranks but one: the sum is exact.
+  RINGWARD_TRY(comm_.AllReduce(comm::AsBuffer(std::span(result)), comm::ReduceOp::kSum));
+  return result;
+}
+
+Result<std::vector<double>> TrainingStatistics::NeighbourDistances(
+    const Neighbours& neighbours, std::span<const std::uint32_t> references) {
+  std::unordered_map<std::uint32_t, std::int32_t> reference_of;
+  for (std::size_t i = 0; i < references.size(); ++i) {
+    reference_of.emplace(references[i], static_cast<std::int32_t>(i));
+  }
+  std::vector<double> result(rows_.size(), 0.0);
+  std::vector<std::int32_t> own_reference(batch_max_);
+  const Range own = GroupsOf(comm_, comm_.rank());
+  for (std::size_t group = own.first; group < own.last; ++group) {
+    VisitChunks(group, [&](std::size_t first, std::size_t count) {
+      for (std::size_t i = 0; i < count; ++i) {
+        const auto found = reference_of.find(rows_[first + i]);
+        own_reference[i] = found == reference_of.end() ? -1 : found->second;
+      }
+      neighbours.Distances(std::span(x_).first(count * inputs_), count,
+                           std::span(own_reference).first(count),
+                           std::span(result).subspan(first, count));
+    });
+  }
+  RINGWARD_TRY(comm_.AllReduce(comm::AsBuffer(std::span(result)), comm::ReduceOp::kSum));
+  return result;
+}
+
+}  // namespace ringward::learn

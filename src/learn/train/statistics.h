@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/result.h"
+#include "comm/communicator.h"
+#include "learn/data/window.h"
+#include "learn/score/scorer.h"
+#include "learn/train/gradient_step.h"
+
+namespace ringward::learn {
+
+/// What the trained ensemble does on its training rows, computed over all ranks. Every result is
+/// the same on all ranks and, sums being taken in a fixed order, bit-equal on 1, 2, 4 and 8 ranks
+/// that start from the same parameters.
+class TrainingStatistics {
+ public:
+  /// `rows` are the training rows to look at, ascending, the same on every rank. Keeps references:
+  /// the arguments must outlive it.
+  TrainingStatistics(comm::Communicator& comm, Plan& plan, const WindowedRows& data,
+                     std::span<const std::uint32_t> rows, const Folds& folds,
+                     std::size_t batch_max);
+
+  /// Each member's whitening from the residuals of the rows it learned from, of which the share
+  /// `trim` with the largest residuals is left out. Fails as the communicator and Whitening do.
+  Result<std::vector<Whitening>> FitWhitening(double ridge, double trim);
+
+  /// Ensemble part of every row over the members that left it out (over all, without folds).
+  Result<std::vector<double>> LeftOutScores(const ScoreParts& parts);
+
+  /// Distance of every row to the references; `references[i]` is the row that reference i is.
+  Result<std::vector<double>> NeighbourDistances(const Neighbours& neighbours,
+                                                 std::span<const std::uint32_t> references);
+
+ private:
+  template <typename Visit>
+  void VisitChunks(std::size_t group, Visit visit);
+  Result<std::vector<float>> ResidualLimits(double trim);
+  void AddMoments(std::size_t group, std::span<const float> limits, std::vector<double>& moments);
+  Result<std::vector<double>> SumGroups(std::span<const float> limits);
+
+  comm::Communicator& comm_;
+  Plan& plan_;
+  const WindowedRows& data_;
+  const std::span<const std::uint32_t> rows_;
+  const Folds& folds_;
+  const std::size_t batch_max_;
+  const std::size_t inputs_;
+  const std::size_t members_;
+  std::vector<float> x_;  // [chunk, inputs]
+};
+
+}  // namespace ringward::learn
