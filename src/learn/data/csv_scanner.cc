@@ -50,8 +50,8 @@ Status CsvScanner::Fill() {
   const std::size_t from = keep_ ? 0 : at_;
   if (from > 0) {
     std::memmove(buffer_.data(), buffer_.data() + from, end_ - from);
+    searched_ = std::max(searched_, at_) - from;
     at_ -= from;
-    searched_ -= from;
     end_ -= from;
   }
   if (end_ == buffer_.size()) {

@@ -7,14 +7,14 @@
 #include "learn/data/file_reader.h"
 #include "learn/data/reader.h"
 #include "learn/data/table.h"
-#include "learn/data/test_files.h"
+#include "io/test_folder.h"
 
 namespace ringward::learn {
 namespace {
 
 /// Reads `text` as a file called t.csv: "a=1 b=x|..." or the error.
 std::string ReadBack(const std::string& text, DataOptions options = {}) {
-  const TestFolder folder;
+  const io::TestFolder folder;
   options.paths = {folder.Write("t.csv", text)};
   const auto table = LoadTable(options, Purpose::kTrain);
   if (!table) return folder.Hide(table.error().what());

@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdio>
 #include <utility>
 
 #include "learn/data/dataset.h"
@@ -18,6 +20,13 @@ std::string Percent(double share) {
   return FormatNumber(percent < 10 ? std::round(percent * 10) / 10 : std::round(percent)) + " %";
 }
 
+/// Six significant digits are enough to recognise a range.
+std::string Short(double value) {
+  std::array<char, 32> text;
+  std::snprintf(text.data(), text.size(), "%.6g", value);
+  return text.data();
+}
+
 }  // namespace
 
 std::vector<std::string> DriftWarnings(const Preprocessor& preprocessor,
@@ -33,9 +42,8 @@ std::vector<std::string> DriftWarnings(const Preprocessor& preprocessor,
     const ColumnModel& column = preprocessor.columns()[c];
     const std::string name = Quoted(column.name);
     if (column.kind == ColumnKind::kNumeric) {
-      add(counts.outside_range[c], name + " outside the training range (" +
-                                       FormatNumber(column.min) + " .. " +
-                                       FormatNumber(column.max) + ")");
+      add(counts.outside_range[c], name + " outside the training range (" + Short(column.min) +
+                                       " .. " + Short(column.max) + ")");
     } else if (column.kind == ColumnKind::kDropped) {
       add(counts.unseen[c], name + " other than its only value in training (" +
                                 Quoted(column.constant) + "), which scores cannot show");
@@ -44,8 +52,7 @@ std::vector<std::string> DriftWarnings(const Preprocessor& preprocessor,
     }
     if (!column.has_missing) add(counts.missing[c], name + " missing, as it never was in training");
   }
-  std::stable_sort(found.begin(), found.end(),
-                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::sort(found.rbegin(), found.rend());
   std::vector<std::string> warnings;
   for (auto& [share, text] : found) {
     if (warnings.size() < limit) warnings.push_back(std::move(text));

@@ -8,13 +8,13 @@
 
 #include "base/check.h"
 
-namespace ringward::learn {
+namespace ringward::io {
 
 /// A fresh folder for the files of one test, removed with all that is in it.
 class TestFolder {
  public:
   TestFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "ringward-data-XXXXXX").string();
+    std::string name = (std::filesystem::temp_directory_path() / "ringward-test-XXXXXX").string();
     RINGWARD_CHECK(mkdtemp(name.data()) != nullptr);
     path_ = name;
   }
@@ -41,4 +41,4 @@ class TestFolder {
   std::string path_;
 };
 
-}  // namespace ringward::learn
+}  // namespace ringward::io

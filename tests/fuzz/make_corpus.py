@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+"""Writes the seeds of corpus/csv and corpus/npz (the first byte of each chooses the fuzzer's options).
+
+    make_corpus.py [FOLDER]     (default: corpus beside this file)
+
+Only the standard library is needed, so that anyone can add a seed.
+"""
+import gzip
+import io
+import pathlib
+import struct
+import sys
+import zipfile
+
+CSV = {
+    "header": b"\0a,b,c\n1,x,\n2,y,3.5\n4,x,NA\n",
+    "headerless": b"\0" + b"1,x\n2,y\n3,x\n",
+    "quotes": b'\0a,b\n"x,1","y\n""z"""\n" 2" ,5" pipe\n',
+    "crlf_bom": b"\0\xef\xbb\xbfa;b\r\n1;2\r\n\r\n3;4\r\n",
+    "tabs": b"\0a\tb\n1e300\t-1e300\n-1e308\t1e-308\n",
+    "numbers": b"\0+1,-.5,5.\n1e400,1e-400,0x1\n1_0,--1,+-1\n",
+    "infinite": b"\0a,b\n1,inf\n2,3\n",
+    "stray_text": b"\x08" + b"1,2\n3,4\nx,5\n",
+    "categorical": b"\x11" + b"1,2\n2,2.0\n3,x\n4,\n",
+    "label": b"\x22" + b"normal,1\nattack,2\n,3\n",
+    "many_levels": b"\0k,v\n" + b"".join(b"l%d,%d\n" % (i % 150, i) for i in range(400)),
+    "latin1": b"\0k,v\ncaf\xe9,1\n%25\xff,2\ncaf\xe9,3\n",
+    "open_quote": b'\0a,b\n1,"x\n2,y\n',
+    "utf16": b"\0\xff\xfea\0,\0b\0\n\0",
+    "gzip": b"\0" + gzip.compress(b"a,b\n1,2\n", mtime=0) + gzip.compress(b"3,4\n", mtime=0),
+    "gzip_cut": b"\0" + gzip.compress(b"a,b\n1,2\n" * 9, mtime=0)[:-6],
+}
+
+
+def npy(descr, shape, data, order=False, version=1):
+    header = repr({"descr": descr, "fortran_order": order, "shape": shape}).encode() + b"\n"
+    length = struct.pack("<H" if version == 1 else "<I", len(header))
+    return b"\x93NUMPY" + bytes([version, 0]) + length + header + data
+
+
+def npz(members, method=zipfile.ZIP_STORED):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", method) as archive:
+        for name, data in members.items():
+            archive.writestr(zipfile.ZipInfo(name + ".npy", (1980, 1, 1, 0, 0, 0)), data, method)
+    return out.getvalue()
+
+
+ROWS = npy("<f8", (3, 2), struct.pack("<6d", 1, 2, 3, float("nan"), 5, 7))
+LABELS = npy("|u1", (3,), bytes([0, 1, 0]))
+NPZ = {
+    "stored": b"\1" + npz({"X": ROWS, "y": LABELS}),
+    "deflated": b"\1" + npz({"X": ROWS, "y": LABELS}, zipfile.ZIP_DEFLATED),
+    "series": b"\0" + npz({"train": ROWS, "test": ROWS, "test_label": LABELS}),
+    "lonely": b"\1" + npz({"data": ROWS}),
+    "nothing": b"\1" + npz({}),
+    "cut": b"\1" + npz({"X": ROWS})[:-30],
+    "labels_short": b"\1" + npz({"X": ROWS, "y": npy("|b1", (2,), b"\1\0")}),
+    "big_endian": b"\2" + npy(">i4", (2, 2), struct.pack(">4i", 1, 2, 3, -4)),
+    "half": b"\2" + npy("<f2", (4,), struct.pack("<4e", 1, -2, 6e-8, 3)),
+    "fortran": b"\2" + npy("<i2", (2, 3), struct.pack("<6h", *range(6)), True),
+    "version_2": b"\2" + npy("<u8", (2, 1), struct.pack("<2Q", 1, 2**64 - 1), version=2),
+    "huge_shape": b"\2" + npy("<f8", (2**40, 2**20), b"1234"),
+    "huge_fortran": b"\2" + npy("<f8", (2**30, 2), b"1234" * 4, True),
+    "objects": b"\2" + npy("|O", (3,), b""),
+    "three_dimensions": b"\2" + npy("<f4", (1, 1, 1), b"1234"),
+}
+
+
+def main():
+    root = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else pathlib.Path(__file__).parent / "corpus"
+    for folder, seeds in (("csv", CSV), ("npz", NPZ)):
+        (root / folder).mkdir(parents=True, exist_ok=True)
+        for name, data in seeds.items():
+            (root / folder / name).write_bytes(data)
+
+
+if __name__ == "__main__":
+    main()
