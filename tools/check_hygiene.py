@@ -4,7 +4,7 @@
     check_hygiene.py ROOT
 
 Looks at every tracked text file (outside a git checkout: at every file except build/ and the like) for
-paths of one machine, package registry hosts, e-mail addresses, and open ends without an issue number
+paths of one machine, package registry hosts, e-mail addresses, lint silencers without a reason, and open ends without an issue number
 (written as the word, then the number in brackets after a hash). One line per hit; exit 1 on any.
 """
 import pathlib
@@ -21,6 +21,7 @@ PATTERNS = [
     ("an artifact server", re.compile(r"\b(?:artif" r"actory|nex" r"us|jfr" r"og)\b", re.I)),
     ("an e-mail address", re.compile(r"\b[\w.+-]+@[\w-]+\.(?:com|org|net|edu|io|de|dev)\b")),
     ("an open end without an issue number", re.compile(r"\b(?:TO" r"DO|FIX" r"ME|XX" r"X|HA" r"CK)\b(?!\(#\d+\))")),
+    ("a lint silencer without a reason", re.compile(r"NO" r"LINT(?:NEXTLINE|BEGIN)?(?![A-Z])(?:\([^)]*\))?(?!\([^)]*\)|: \w)")),
     ("a conflict marker", re.compile(r"^(?:<{7}|>{7}) ")),
 ]
 SKIPPED_FOLDERS = {".git", "build", "quickstart", ".cache", "__pycache__"}

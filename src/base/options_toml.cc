@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
 // toml++ reports errors as values when its exceptions are off; it is compiled into this file only.
-#define TOML_EXCEPTIONS 0         // NOLINT(cppcoreguidelines-macro-usage): toml++'s own switch
-#define TOML_HEADER_ONLY 1        // NOLINT(cppcoreguidelines-macro-usage)
-#define TOML_ENABLE_FORMATTERS 0  // NOLINT(cppcoreguidelines-macro-usage)
+#define TOML_EXCEPTIONS 0
+#define TOML_HEADER_ONLY 1
+#define TOML_ENABLE_FORMATTERS 0
 #include <toml++/toml.h>
 
 #include <algorithm>

@@ -61,7 +61,7 @@ class Inflater {
   };
   Step Run(std::span<const char> in, std::span<char> out) {
     // zlib's field is not const, yet it never writes to its input.
-    stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(in.data()));  // NOLINT
+    stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(in.data()));
     stream_.avail_in = static_cast<uInt>(in.size());
     stream_.next_out = reinterpret_cast<Bytef*>(out.data());
     stream_.avail_out = static_cast<uInt>(std::min(out.size(), kOutputMax));

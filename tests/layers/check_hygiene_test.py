@@ -5,7 +5,8 @@ import unittest
 import planted
 
 CLEAN = {"docs/a.md": "Run `make`; see /etc/os-release, /dev/shm and ../shared/data.\n",
-         "src/a.cc": "// TO" "DO(#12): a known gap with its issue\nint workspace;  // x = a/work/b\n"}
+         "src/a.cc": "// TO" "DO(#12): a known gap with its issue\nint workspace;  // x = a/work/b\n"
+                     "int y;  // NO" "LINT(bugprone-x): why\nint z;  // NO" "LINT: why\n// NO" "LINTEND(a)\n"}
 
 # Strings are cut in two so that this file itself stays clean.
 SLIPS = [
@@ -16,6 +17,8 @@ SLIPS = [
     ("someone@exam" "ple.com", "an e-mail address"),
     ("// TO" "DO: later", "an open end without an issue number"),
     ("// FIX" "ME(later)", "an open end without an issue number"),
+    ("int x;  // NO" "LINT", "a lint silencer without a reason"),
+    ("int x;  // NO" "LINT(bugprone-x)", "a lint silencer without a reason"),
     ("<" * 7 + " HEAD", "a conflict marker"),
 ]
 
