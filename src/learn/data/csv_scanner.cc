@@ -11,7 +11,9 @@
 namespace ringward::learn {
 namespace {
 
-constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
+/// The buffer starts small, because most pipes give little, and grows to this by full reads.
+constexpr std::size_t kBufferMin = std::size_t{1} << 15;
+constexpr std::size_t kBufferMax = std::size_t{1} << 20;
 
 /// Appends the parts of `line` between delimiters to `fields`.
 void Split(std::string_view line, char delimiter, std::vector<std::string_view>& fields) {
@@ -39,7 +41,7 @@ void Split(std::string_view line, char delimiter, std::vector<std::string_view>&
 }  // namespace
 
 CsvScanner::CsvScanner(std::unique_ptr<io::ByteSource> source)
-    : source_(std::move(source)), buffer_(kBufferBytes) {}
+    : source_(std::move(source)), buffer_(kBufferMin) {}
 
 Error CsvScanner::Bad(std::size_t field, std::string_view what) const {
   return {Code::kInvalidInput, name() + ":" + std::to_string(record_line_) + ": field " +
@@ -61,9 +63,12 @@ Status CsvScanner::Fill() {
                                             "not a text file?)");
     }
     buffer_.resize(buffer_.size() * 2);
+  } else if (full_ && buffer_.size() < kBufferMax) {
+    buffer_.resize(buffer_.size() * 2);
   }
   RINGWARD_ASSIGN(const std::size_t n, source_->Read(std::span(buffer_).subspan(end_)));
   end_ += n;
+  full_ = end_ == buffer_.size();
   eof_ = n == 0;
   return Ok();
 }

@@ -3,11 +3,11 @@
 #include <string>
 
 #include "io/byte_source.h"
+#include "io/test_folder.h"
 #include "learn/data/dataset.h"
 #include "learn/data/file_reader.h"
 #include "learn/data/reader.h"
 #include "learn/data/table.h"
-#include "io/test_folder.h"
 
 namespace ringward::learn {
 namespace {
