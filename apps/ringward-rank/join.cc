@@ -43,6 +43,21 @@ Made JoinGloo(const launch::RankEnvironment& environment, comm::Board* board) {
 }
 #endif
 
+#ifdef RINGWARD_HAVE_MPI
+Made JoinMpi(const launch::RankEnvironment& environment, comm::Board* board) {
+  auto joined = comm::MakeMpi({.timeout = environment.collective_timeout, .board = board});
+  if (!joined) return std::move(joined).error();
+  if ((*joined)->rank() == environment.rank && (*joined)->size() == environment.world_size) {
+    return joined;
+  }
+  return Error(Code::kInvalidInput, "MPI takes this process for rank " +
+                                        std::to_string((*joined)->rank()) + " of " +
+                                        std::to_string((*joined)->size()) + ", its launcher for " +
+                                        std::to_string(environment.rank) + " of " +
+                                        std::to_string(environment.world_size));
+}
+#endif
+
 }  // namespace
 
 Made Join(const launch::RankEnvironment& environment, [[maybe_unused]] comm::Board* board) {

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+
+#include "base/result.h"
+#include "comm/board.h"
+#include "comm/communicator.h"
+#include "comm/engine_base.h"
+
+namespace ringward::comm {
+
+struct MpiOptions {
+  std::chrono::milliseconds timeout = kDefaultTimeout;
+  /// May be null; else must outlive the communicators. Names the culprits.
+  Board* board = nullptr;
+  /// The most elements handed to one MPI call, which counts in int; larger buffers go in pieces.
+  /// Only tests have a reason to change it. In [1, 2^31).
+  std::size_t max_count = std::size_t{1} << 30;
+};
+
+/// A communicator over all ranks of MPI_COMM_WORLD, on a duplicate of it. Collective: every rank
+/// makes its communicators in the same order. The first call starts MPI (MPI_THREAD_SERIALIZED);
+/// it is finished when the process exits, unless a communicator broke and the exit status is not 0:
+/// then mpirun is left to see an improper end, which ends the job. Errors: kUnavailable (MPI does not start).
+///
+/// Open MPI cannot return from a collective whose peer is dead or frozen. So a watchdog thread,
+/// armed by one atomic store per call, ends the process with exit code 3 when a call passes its
+/// deadline, or when the board tells that a rank has failed while this one waits for it. It first
+/// names the culprit, in one line on standard error (the first rank to notice) and on the board;
+/// mpirun then ends the other ranks. Without a board it cannot name anybody, and peers learn of an
+/// Abort() only by the end of the process that called it.
+///
+/// The deadline of an asynchronous call counts from the first Done() or Wait(): MPI makes progress
+/// only inside them.
+Result<std::unique_ptr<Communicator>> MakeMpi(const MpiOptions& options = {});
+
+}  // namespace ringward::comm

@@ -1,0 +1,38 @@
+#include "comm/mpi/mpi_communicator.h"
+
+#include <gtest/gtest.h>
+#include <mpi.h>
+
+#include "comm/communicator_contract.h"
+
+// Runs under mpirun, every rank the same tests in the same order (see CMakeLists.txt). What happens
+// when ranks die or freeze ends processes; tests/ does that through the launcher.
+namespace ringward::comm {
+namespace {
+
+int WorldSize() {
+  // Parameters are listed before any test runs, and MPI must run to know its size.
+  static const int size = [] {
+    const auto first = MakeMpi();
+    return first ? (*first)->size() : 0;
+  }();
+  return size;
+}
+
+EngineUnderTest Mpi(const char* name, std::size_t max_count) {
+  return {.name = name,
+          .world = WorldSize(),
+          .run = [max_count](int, std::chrono::milliseconds timeout, const RankBody& body) {
+            auto comm = MakeMpi({.timeout = timeout, .max_count = max_count});
+            ASSERT_TRUE(comm) << comm.error().what();
+            body(**comm);
+          }};
+}
+
+INSTANTIATE_TEST_SUITE_P(Mpi, CommunicatorContract,
+                         testing::Values(Mpi("mpi", std::size_t{1} << 30)), ContractName);
+INSTANTIATE_TEST_SUITE_P(MpiInPieces, CommunicatorContract,
+                         testing::Values(Mpi("mpi in pieces", 1021)), ContractName);
+
+}  // namespace
+}  // namespace ringward::comm
