@@ -13,6 +13,7 @@ struct Entry {
 
 constexpr std::array kCommands = {
     Entry{"selftest", RunSelftest},
+    Entry{"train", RunTrain},
 };
 
 }  // namespace

@@ -35,6 +35,8 @@ struct RankContext {
 using RankCommand = Result<int> (*)(RankContext& context);
 
 Result<int> RunSelftest(RankContext& context);
+/// Trains a model (see learn/train/fit.h); rank 0 reads the data and writes the result.
+Result<int> RunTrain(RankContext& context);
 
 /// The command called `name`; null = there is none. New commands are added to its table.
 RankCommand FindCommand(const std::string& name);

@@ -1,11 +1,19 @@
 #include "ringward/subcommands.h"
 
 #include "ringward/completion.h"
+#include "ringward/evaluate.h"
+#include "ringward/model_info.h"
+#include "ringward/score.h"
+#include "ringward/train.h"
 
 namespace ringward::cli {
 
 Registry AllSubcommands() {
   Registry registry;
+  registry.Add<TrainCommand>();
+  registry.Add<ScoreCommand>();
+  registry.Add<EvaluateCommand>();
+  registry.Add<ModelInfoCommand>();
   registry.Add<CompletionCommand>();
   return registry;
 }

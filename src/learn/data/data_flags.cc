@@ -14,14 +14,14 @@ const std::vector<std::pair<std::string, char>>& Delimiters() {
 
 }  // namespace
 
-void AddDataOptions(OptionTable& table, DataOptions& options) {
+void AddDataOptions(OptionTable& table, DataOptions& options, DataFlag data) {
   table.Group("Data");
   table
       .Add("data", &options.paths, {.what = "files, patterns or - for standard input"},
            "CSV, TSV, NPY or NPZ, plain or compressed with gzip or zstd")
       .Metavar("PATH")
       .Complete(Completion::kFile)
-      .Required();
+      .Required(data == DataFlag::kRequired);
   table
       .Add("label", &options.label, {.what = "a column"},
            "column that tells normal rows from anomalies; never an input")

@@ -195,7 +195,7 @@ void DensePlan::Initialize(std::uint64_t seed) {
     for (std::size_t l = 0; l < layers_.size(); ++l) {
       const Layer& layer = layers_[l];
       Rng rng(seed, RngPurpose::kInit, e, static_cast<std::uint32_t>(l));
-      const double bound = 1.0 / std::sqrt(static_cast<double>(layer.in));
+      const double bound = std::sqrt(6.0 / static_cast<double>(layer.in));
       const auto from = e * member_size_ + layer.weight;
       for (float& value : parameters().subspan(from, layer.in * layer.out + layer.out)) {
         value = static_cast<float>((2.0 * rng.Uniform() - 1.0) * bound);

@@ -59,7 +59,7 @@ class Plan {
   virtual std::vector<TensorView> tensors() const = 0;
 
   /// Fills the parameters from `seed`: the same on every machine and rank. Weights and biases are
-  /// uniform in +-1/sqrt(inputs of the layer).
+  /// uniform in +-sqrt(6 / inputs of the layer) (He et al., "Delving deep into rectifiers", 2015).
   virtual void Initialize(std::uint64_t seed) = 0;
 
   /// Forward in training mode. `x` is [rows, inputs], `target` [rows, outputs] (may be the same

@@ -193,7 +193,7 @@ TEST(Plan, InitializeIsAFunctionOfTheSeed) {
   EXPECT_EQ(values(1), values(1));
   EXPECT_NE(values(1), values(2));
   const auto one = values(1);
-  EXPECT_TRUE(std::all_of(one.begin(), one.end(), [](float v) { return std::abs(v) <= 1; }));
+  EXPECT_TRUE(std::all_of(one.begin(), one.end(), [](float v) { return std::abs(v) <= 1.5; }));
   EXPECT_FALSE(std::equal(one.begin(), one.begin() + 35, one.begin() + 35));
 }
 

@@ -12,8 +12,8 @@ namespace ringward::learn {
 namespace {
 
 constexpr std::size_t kTailShare = 10;  // the largest tenth of the scores makes the tail
-constexpr std::size_t kTailScoresMin = 10;
-constexpr double kShapeMax = 0.9;  // heavier tails have no mean; the estimate is then noise
+constexpr std::size_t kTailScoresMin = 20;
+constexpr double kShapeMax = 0.5;  // of logarithms of scores: beyond it the estimate is noise
 constexpr double kShapeMin = -0.5;
 constexpr double kFewCalibrationRows = 10.0;  // expected false alarms among the calibration rows
 

@@ -15,8 +15,9 @@ namespace ringward::learn {
 /// Conformal (Vovk et al., "Algorithmic Learning in a Random World", 2005): with n calibration
 /// scores of exchangeable rows, p = (1 + #{calibration score >= s}) / (n + 1) keeps P(p <= a) <= a.
 /// Between neighbouring calibration scores p falls linearly, to the value it has just above the
-/// larger one, so that a rate between two multiples of 1/(n+1) has its own threshold. Beyond the largest calibration score p follows a generalised
-/// Pareto tail (peaks over threshold), which is an extrapolation.
+/// larger one, so that a rate between two multiples of 1/(n+1) has its own threshold. Beyond the
+/// largest calibration score p follows a generalised Pareto tail (peaks over threshold), which is
+/// an extrapolation.
 class Calibration {
  public:
   /// Fails with kInvalidInput when there is no score or one is not finite.

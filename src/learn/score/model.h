@@ -1,8 +1,10 @@
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -35,11 +37,14 @@ struct Model {
   std::vector<float> parameters;  ///< flat, as Plan lays them out
   Preprocessor preprocessor;
   ScoreParts parts;
-  Calibration calibration;
+  Calibration calibration;         ///< of logarithms of scores
   double false_alarm_rate = 0.01;  ///< the rate its threshold was made for
   ModelHistory history;
 
-  double threshold() const { return calibration.Threshold(false_alarm_rate); }
+  /// The score above which a row is an alarm, for `rate` in (0, 1).
+  double Threshold(double rate) const { return std::exp(calibration.Threshold(rate)); }
+  double threshold() const { return Threshold(false_alarm_rate); }
+  double PValue(double score) const { return calibration.PValue(std::log(score)); }
 };
 
 /// The newest format this program writes and reads.
@@ -62,6 +67,16 @@ Result<Model> LoadModel(const std::string& folder);
 
 /// The error SaveModel would give because of what is at `folder` now, before any work is done.
 Status CheckModelFolder(const std::string& folder);
+
+/// The inputs of the net that belong to each column of the data, per row of the window.
+FeatureGroups FeaturesOf(const Preprocessor& preprocessor);
+
+/// Name of a group of FeaturesOf: the column's, with `[t-2]` for an earlier row of the window.
+std::string FeatureName(const Preprocessor& preprocessor, const std::vector<std::size_t>& feature);
+
+/// Values of a feature's inputs, standardised, as the user writes them: a number, a level, missing.
+std::string FeatureValue(const Preprocessor& preprocessor, const std::vector<std::size_t>& feature,
+                         std::span<const float> values);
 
 /// A plan for scoring with the model's parameters in it.
 Result<std::unique_ptr<Plan>> MakeScoringPlan(const Model& model, std::size_t batch_max);

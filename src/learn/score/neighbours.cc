@@ -90,24 +90,4 @@ void Neighbours::Distances(std::span<const float> x, std::size_t rows,
   }
 }
 
-void Neighbours::DistanceByFeature(std::span<const float> x, std::span<double> by_feature) const {
-  const std::size_t width = references_.cols;
-  RINGWARD_CHECK(x.size() == width && by_feature.size() == width);
-  std::vector<float> products(references_.rows);
-  cblas_sgemv(CblasRowMajor, CblasNoTrans, static_cast<int>(references_.rows),
-              static_cast<int>(width), 1.0F, references_.values.data(), static_cast<int>(width),
-              x.data(), 1, 0.0F, products.data(), 1);
-  std::vector<std::int32_t> nearest;
-  NearestOf(x.data(), products.data(), -1, nearest);
-  std::fill(by_feature.begin(), by_feature.end(), 0.0);
-  const double terms = static_cast<double>(std::max<std::size_t>(1, nearest.size()) * width);
-  for (const auto r : nearest) {
-    const auto reference = references_.Row(static_cast<std::size_t>(r));
-    for (std::size_t j = 0; j < width; ++j) {
-      const double difference = static_cast<double>(x[j]) - static_cast<double>(reference[j]);
-      by_feature[j] += difference * difference / terms;
-    }
-  }
-}
-
 }  // namespace ringward::learn

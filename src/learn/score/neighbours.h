@@ -28,9 +28,6 @@ class Neighbours {
   void Distances(std::span<const float> x, std::size_t rows, std::span<const std::int32_t> own,
                  std::span<double> out) const;
 
-  /// The same for one row, split by feature: `by_feature` [width] sums to the distance.
-  void DistanceByFeature(std::span<const float> x, std::span<double> by_feature) const;
-
  private:
   void NearestOf(const float* x, const float* products, std::int32_t own,
                  std::vector<std::int32_t>& nearest) const;

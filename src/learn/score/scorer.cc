@@ -20,16 +20,22 @@ double MeanSquare(const float* z, std::size_t count) {
 
 }  // namespace
 
-double ScoreParts::Fuse(double q, double d) const {
-  double score = q;
+double LogMemberScore(double q) {
+  constexpr double kTiny = 1e-12;
+  return std::log(std::min(q, kScoreMax) + kTiny);
+}
+
+double ScoreParts::FuseLog(double log_q, double d) const {
+  double result = log_q;
   if (neighbours && neighbour_weight > 0.0) {
-    const double distance = (d / neighbour_scale + neighbour_floor) / (1.0 + neighbour_floor);
+    const double distance =
+        (std::min(d, kScoreMax) / neighbour_scale + neighbour_floor) / (1.0 + neighbour_floor);
     const double tiny = std::numeric_limits<double>::min();
-    score = std::exp(
-        (std::log(std::max(q, tiny)) + neighbour_weight * std::log(std::max(distance, tiny))) /
-        (1.0 + neighbour_weight));
+    result =
+        (log_q + neighbour_weight * std::log(std::max(distance, tiny))) / (1.0 + neighbour_weight);
   }
-  return score <= kScoreMax ? score : kScoreMax;  // NaN counts as the largest, too
+  const double largest = std::log(kScoreMax);
+  return result <= largest ? result : largest;  // NaN counts as the largest, too
 }
 
 Scorer::Scorer(Plan& plan, const ScoreParts& parts, std::size_t batch_max)
@@ -81,61 +87,59 @@ void Scorer::Score(std::span<const float> x, std::size_t rows, std::span<double>
   MemberScores(x, rows, members);
   NeighbourDistances(x, rows, out);
   for (std::size_t i = 0; i < rows; ++i) {
-    double q = 0.0;
-    for (std::size_t m = 0; m < members_; ++m) q += members[i * members_ + m];
-    out[i] = parts_.Fuse(q / static_cast<double>(members_), out[i]);
+    double log_q = 0.0;
+    for (std::size_t m = 0; m < members_; ++m) log_q += LogMemberScore(members[i * members_ + m]);
+    out[i] = std::exp(parts_.FuseLog(log_q / static_cast<double>(members_), out[i]));
   }
 }
 
-void Scorer::AddMemberShares(std::size_t member, std::span<const float> residual,
-                             std::span<double> shares) {
-  const Whitening& whitening = parts_.whitening[member];
-  std::vector<float> z(inputs_);
-  std::vector<float> gradient(inputs_);
-  whitening.Apply(residual, 1, z);
-  whitening.ApplyTransposed(z, gradient);
-  const double whole = MeanSquare(z.data(), inputs_);
-  std::vector<double> parts(inputs_);
+/// Replaces, in row f of `rows`, the inputs of feature f by what the noisiest members make of them.
+void Scorer::ExpectEach(const FeatureGroups& features, std::span<float> rows) {
+  const auto& noise = plan_.spec().input_noise;
+  const float noisiest = noise.empty() ? 0.0F : *std::max_element(noise.begin(), noise.end());
+  for (std::size_t first = 0; first < features.size(); first += batch_max_) {
+    const std::size_t count = std::min(batch_max_, features.size() - first);
+    const std::size_t values = count * inputs_;
+    const auto x = rows.subspan(first * inputs_, values);
+    const auto residuals = std::span(residuals_).first(members_ * values);
+    Residuals(x, count, residuals);
+    for (std::size_t i = 0; i < count; ++i) {
+      for (const std::size_t j : features[first + i]) {
+        double sum = 0.0;
+        double used = 0.0;
+        for (std::size_t m = 0; m < members_; ++m) {
+          if (!noise.empty() && noise[m] != noisiest) continue;
+          sum += static_cast<double>(residuals[m * values + i * inputs_ + j]);
+          used += 1.0;
+        }
+        x[i * inputs_ + j] -= static_cast<float>(sum / used);
+      }
+    }
+  }
+}
+
+std::vector<Contribution> Scorer::Explain(std::span<const float> x, double score,
+                                          const FeatureGroups& features) {
+  constexpr int kRounds = 3;
+  RINGWARD_CHECK(x.size() == inputs_ && !features.empty());
+  std::vector<float> rows(features.size() * inputs_);
+  for (std::size_t f = 0; f < features.size(); ++f) {
+    std::copy(x.begin(), x.end(), rows.begin() + static_cast<std::ptrdiff_t>(f * inputs_));
+  }
+  for (int round = 0; round < kRounds; ++round) ExpectEach(features, rows);
+  std::vector<double> without(features.size());
+  Score(rows, features.size(), without);
   double sum = 0.0;
-  for (std::size_t j = 0; j < inputs_; ++j) {
-    const double g = gradient[j];
-    parts[j] = g * g / precision_diagonals_[member][j];
-    sum += parts[j];
-  }
-  if (!(sum > 0.0)) return;
-  for (std::size_t j = 0; j < inputs_; ++j) shares[j] += whole * parts[j] / sum;
-}
-
-std::vector<Contribution> Scorer::Explain(std::span<const float> x, double score) {
-  RINGWARD_CHECK(x.size() == inputs_);
-  if (precision_diagonals_.empty()) {
-    for (const auto& w : parts_.whitening) precision_diagonals_.push_back(w.PrecisionDiagonal());
-  }
-  const auto residuals = std::span(residuals_).first(members_ * inputs_);
-  Residuals(x, 1, residuals);
-  std::vector<double> shares(inputs_, 0.0);
-  for (std::size_t m = 0; m < members_; ++m) {
-    AddMemberShares(m, residuals.subspan(m * inputs_, inputs_), shares);
-  }
-  const auto normalise = [](std::vector<double>& values, double to) {
-    double sum = 0.0;
-    for (const double v : values) sum += v;
-    for (double& v : values) v = sum > 0.0 ? v * to / sum : to / static_cast<double>(values.size());
-  };
-  const double weight = parts_.neighbours ? parts_.neighbour_weight : 0.0;
-  normalise(shares, score / (1.0 + weight));
-  if (weight > 0.0) {
-    std::vector<double> distances(inputs_);
-    parts_.neighbours->DistanceByFeature(x, distances);
-    normalise(distances, score * weight / (1.0 + weight));
-    for (std::size_t j = 0; j < inputs_; ++j) shares[j] += distances[j];
+  for (double& value : without) {
+    value = std::max(0.0, std::log(score) - std::log(value));
+    sum += value;
   }
   std::vector<Contribution> result;
-  for (std::size_t j = 0; j < inputs_; ++j) {
-    double residual = 0.0;
-    for (std::size_t m = 0; m < members_; ++m) residual += residuals[m * inputs_ + j];
-    const double seen = x[j];
-    result.push_back({j, shares[j], seen - residual / static_cast<double>(members_), seen});
+  for (std::size_t f = 0; f < features.size(); ++f) {
+    const double part = sum > 0.0 ? without[f] / sum : 1.0 / static_cast<double>(features.size());
+    Contribution contribution{.feature = f, .share = score * part, .expected = {}};
+    for (const std::size_t j : features[f]) contribution.expected.push_back(rows[f * inputs_ + j]);
+    result.push_back(std::move(contribution));
   }
   std::stable_sort(result.begin(), result.end(),
                    [](const auto& a, const auto& b) { return a.share > b.share; });

@@ -14,7 +14,8 @@ namespace ringward::learn {
 /// What a score is made of, beside the nets.
 ///
 /// Each member's residual r = x - net(x) is whitened with that member's training residuals, and its
-/// mean squared length q is 1 for a typical row. With Q the mean of q over the members and D the
+/// mean squared length q is about 1 for a typical row. Q is the geometric mean of q over the
+/// members, so that levels that fit tightly and levels that fit loosely count alike. With D the
 /// distance to the nearest reference rows relative to its typical value, the score is the weighted
 /// geometric mean of Q and (D + floor) / (1 + floor), with weights 1 and neighbour_weight.
 struct ScoreParts {
@@ -24,16 +25,21 @@ struct ScoreParts {
   double neighbour_floor = 0.0;          ///< >= 0: keeps duplicates of a reference from scoring 0
   double neighbour_scale = 1.0;          ///< typical distance, > 0
 
-  /// The score of a row whose ensemble part is `q` and neighbour distance `d`; finite, >= 0.
-  double Fuse(double q, double d) const;
+  /// The logarithm of the score of a row whose log Q is `log_q` and neighbour distance `d`; finite.
+  double FuseLog(double log_q, double d) const;
 };
 
-/// How much one input of a row adds to its score.
+/// The logarithm of a member's whitened mean square, kept finite for rows it reproduces exactly.
+double LogMemberScore(double q);
+
+/// Inputs that belong together in an explanation: those made from one column of the data.
+using FeatureGroups = std::vector<std::vector<std::size_t>>;
+
+/// How much one feature of a row adds to its score.
 struct Contribution {
-  std::size_t input = 0;
-  double share = 0.0;     ///< part of the score; all inputs' shares sum to the score
-  double expected = 0.0;  ///< what the ensemble expected, standardised
-  double seen = 0.0;      ///< standardised
+  std::size_t feature = 0;      ///< index into the groups
+  double share = 0.0;           ///< part of the score; all features' shares sum to the score
+  std::vector<float> expected;  ///< of its inputs, given all other features; standardised
 };
 
 /// Scores rows with trained nets. Not safe for concurrent use: it works in the plan's buffers.
@@ -53,23 +59,23 @@ class Scorer {
   /// Scores of any number of rows into `out` [rows].
   void Score(std::span<const float> x, std::size_t rows, std::span<double> out);
 
-  /// Splits the score of one row over its inputs, largest share first. An input's part of a
-  /// member's score is what fixing that input alone could take from it, g_j^2 / P_jj with g = P r
-  /// and P the precision of the residuals, scaled so that the parts sum to the whole.
-  std::vector<Contribution> Explain(std::span<const float> x, double score);
+  /// Splits the score of one row over `features`, largest share first: in proportion to how far the
+  /// logarithm of the score falls when that feature alone takes the value that the noisiest members
+  /// expect of it given the others (their reconstruction, put in and reconstructed again, twice).
+  /// Costs about four scorings of as many rows as there are features.
+  std::vector<Contribution> Explain(std::span<const float> x, double score,
+                                    const FeatureGroups& features);
 
  private:
-  void AddMemberShares(std::size_t member, std::span<const float> residual,
-                       std::span<double> shares);
+  void ExpectEach(const FeatureGroups& features, std::span<float> rows);
 
   Plan& plan_;
   const ScoreParts& parts_;
   const std::size_t batch_max_;
   const std::size_t inputs_;
   const std::size_t members_;
-  std::vector<float> residuals_;                          // [members, batch, inputs]
-  std::vector<float> whitened_;                           // [batch, inputs]
-  std::vector<std::vector<double>> precision_diagonals_;  // per member, made when first explained
+  std::vector<float> residuals_;  // [members, batch, inputs]
+  std::vector<float> whitened_;   // [batch, inputs]
 };
 
 }  // namespace ringward::learn

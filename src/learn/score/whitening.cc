@@ -88,24 +88,4 @@ void Whitening::Apply(std::span<const float> residuals, std::size_t rows,
               residuals.data(), n, matrix_.data(), n, 0.0F, out.data(), n);
 }
 
-void Whitening::ApplyTransposed(std::span<const float> z, std::span<float> out) const {
-  RINGWARD_CHECK(z.size() == width_ && out.size() == width_);
-  if (!full()) {
-    for (std::size_t i = 0; i < width_; ++i) out[i] = z[i] * matrix_[i];
-    return;
-  }
-  const int n = static_cast<int>(width_);
-  cblas_sgemv(CblasRowMajor, CblasTrans, n, n, 1.0F, matrix_.data(), n, z.data(), 1, 0.0F,
-              out.data(), 1);
-}
-
-std::vector<double> Whitening::PrecisionDiagonal() const {
-  std::vector<double> diagonal(width_, 0.0);
-  for (std::size_t i = 0; i < matrix_.size(); ++i) {
-    const double value = matrix_[i];
-    diagonal[i % width_] += value * value;
-  }
-  return diagonal;
-}
-
 }  // namespace ringward::learn

@@ -33,10 +33,6 @@ class Whitening {
 
   /// `residuals` and `out` are [rows, width]; they must not overlap.
   void Apply(std::span<const float> residuals, std::size_t rows, std::span<float> out) const;
-  /// out = W^T z for one vector: with z = W r it is the precision matrix times r.
-  void ApplyTransposed(std::span<const float> z, std::span<float> out) const;
-  /// Diagonal of the precision matrix W^T W, [width].
-  std::vector<double> PrecisionDiagonal() const;
 
  private:
   Whitening(std::vector<float> matrix, std::size_t width)

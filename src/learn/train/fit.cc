@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -57,9 +60,42 @@ double TypicalDistance(const std::vector<double>& distances) {
   return *middle;
 }
 
+double MeanOf(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+/// A new row's score averages over all members, a calibration score only over those that left the
+/// row out: it is noisier, which would put thresholds a few per cent too high. Draws the scores
+/// together by the noise that averaging removes, as seen where thresholds lie, in the top
+/// twentieth. `share` turns the variance between groups of members into the part that goes away.
+void RemoveAveragingNoise(const std::vector<double>& variance, double share,
+                          std::vector<double>& scores) {
+  constexpr double kTop = 0.95;
+  constexpr double kLeast = 0.5;
+  std::vector<double> sorted = scores;
+  std::sort(sorted.begin(), sorted.end());
+  const double limit =
+      sorted[static_cast<std::size_t>(kTop * static_cast<double>(sorted.size() - 1))];
+  double noise = 0.0;
+  double count = 0.0;
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    if (scores[i] < limit) continue;
+    noise += variance[i];
+    count += 1.0;
+  }
+  noise *= share / count;
+  const double mean = MeanOf(scores);
+  double spread = 0.0;
+  for (const double s : scores)
+    spread += (s - mean) * (s - mean) / static_cast<double>(scores.size());
+  if (!(spread > 0.0)) return;
+  const double factor = std::sqrt(std::max(kLeast, 1.0 - noise / spread));
+  for (double& s : scores) s = mean + (s - mean) * factor;
+}
+
 struct Scoring {
   ScoreParts parts;
-  std::vector<double> calibration;  ///< scores of the rows looked at, in order
+  std::vector<double> calibration;  ///< logarithms of the scores of the rows looked at, in order
 };
 
 /// Everything that is learned from the trained nets: whitening, references, calibration scores.
@@ -71,8 +107,8 @@ Result<Scoring> FitScoring(comm::Communicator& comm, Plan& plan, const SharedRow
   Scoring scoring;
   const double trim = settings.contaminated ? settings.trim : 0.0;
   RINGWARD_ASSIGN(scoring.parts.whitening, statistics.FitWhitening(recipe::kRidge, trim));
-  RINGWARD_ASSIGN(const auto q, statistics.LeftOutScores(scoring.parts));
-  std::vector<double> distances(q.size(), 0.0);
+  RINGWARD_ASSIGN(const auto scores, statistics.LeftOutScores(scoring.parts));
+  std::vector<double> distances(scores.log_q.size(), 0.0);
   if (settings.neighbours) {
     const auto references =
         DrawRows(settings.seed, kDrawReferences, looked_at, recipe::kReferences);
@@ -85,9 +121,13 @@ Result<Scoring> FitScoring(comm::Communicator& comm, Plan& plan, const SharedRow
       scoring.parts.neighbour_scale = 1.0;
     }
   }
-  for (std::size_t i = 0; i < q.size(); ++i) {
-    scoring.calibration.push_back(scoring.parts.Fuse(q[i], distances[i]));
+  for (std::size_t i = 0; i < scores.log_q.size(); ++i) {
+    scoring.calibration.push_back(scoring.parts.FuseLog(scores.log_q[i], distances[i]));
   }
+  const double weight = scoring.parts.neighbours ? scoring.parts.neighbour_weight : 0.0;
+  const double share = 1.0 - 1.0 / static_cast<double>(settings.folds);
+  RemoveAveragingNoise(scores.variance, share / ((1.0 + weight) * (1.0 + weight)),
+                       scoring.calibration);
   return scoring;
 }
 
@@ -124,8 +164,8 @@ std::size_t RowsMin(const TrainSettings& settings) {
 
 Result<std::optional<FitResult>> Fit(comm::Communicator& comm, const TrainSettings& settings,
                                      const TrainingSet* set, const Clock& clock,
-                                     const LoopHooks& hooks) {
-  RINGWARD_ASSIGN(const SharedRows shared, ShareRows(comm, set));
+                                     const LoopHooks& hooks, const comm::CallOptions& first_call) {
+  RINGWARD_ASSIGN(const SharedRows shared, ShareRows(comm, set, first_call));
   if (shared.train.size() < RowsMin(settings)) {
     return Error(Code::kInvalidInput,
                  fmt::format("{} rows to train on, at least {} are needed (2 for each of {} folds)",
@@ -155,8 +195,10 @@ Result<std::optional<FitResult>> Fit(comm::Communicator& comm, const TrainSettin
               .calibration = std::move(calibration),
               .false_alarm_rate = settings.false_alarm_rate,
               .history = MakeHistory(settings, *set, loop, comm, train.size())};
+  std::vector<double> training_scores;
+  for (const double s : scoring.calibration) training_scores.push_back(std::exp(s));
   return std::optional<FitResult>(
-      FitResult{std::move(model), std::move(loop), std::move(scoring.calibration)});
+      FitResult{std::move(model), std::move(loop), std::move(training_scores)});
 }
 
 }  // namespace ringward::learn

@@ -25,10 +25,13 @@ struct FitResult {
 /// its residuals are whitened and its threshold calibrated on rows the scoring members never saw.
 ///
 /// Collective: every rank calls it; `set` is given on rank 0 and null elsewhere. The result is on
-/// rank 0 only. Fails as the communicator does, kInvalidInput for data that cannot be trained on.
+/// rank 0 only. The other ranks may wait for rank 0 to read its data in the first collective, whose
+/// options are `first_call`. Fails as the communicator does, kInvalidInput for data that cannot be
+/// trained on.
 Result<std::optional<FitResult>> Fit(comm::Communicator& comm, const TrainSettings& settings,
                                      const TrainingSet* set, const Clock& clock,
-                                     const LoopHooks& hooks = {});
+                                     const LoopHooks& hooks = {},
+                                     const comm::CallOptions& first_call = {});
 
 /// Fewest training rows a model can be made of, for the number of folds asked for.
 std::size_t RowsMin(const TrainSettings& settings);

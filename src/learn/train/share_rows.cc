@@ -14,11 +14,12 @@ namespace {
 constexpr std::size_t kValuesAtOnce = std::size_t{16} << 20;
 
 template <typename T>
-Status BroadcastAll(comm::Communicator& comm, std::vector<T>& values) {
+Status BroadcastAll(comm::Communicator& comm, std::vector<T>& values,
+                    const comm::CallOptions& options = {}) {
   for (std::size_t first = 0; first < values.size(); first += kValuesAtOnce) {
     const auto part =
         std::span(values).subspan(first, std::min(kValuesAtOnce, values.size() - first));
-    RINGWARD_TRY(comm.Broadcast(comm::AsBuffer(part), 0));
+    RINGWARD_TRY(comm.Broadcast(comm::AsBuffer(part), 0, options));
   }
   return Ok();
 }
@@ -28,7 +29,8 @@ enum Header : std::size_t { kRows, kCols, kWindow, kStarts, kTrain, kHeaderSize 
 
 }  // namespace
 
-Result<SharedRows> ShareRows(comm::Communicator& comm, const TrainingSet* set) {
+Result<SharedRows> ShareRows(comm::Communicator& comm, const TrainingSet* set,
+                             const comm::CallOptions& first) {
   RINGWARD_CHECK((set != nullptr) == (comm.rank() == 0));
   std::vector<std::int64_t> header(kHeaderSize, 0);
   if (set != nullptr) {
@@ -42,7 +44,7 @@ Result<SharedRows> ShareRows(comm::Communicator& comm, const TrainingSet* set) {
               static_cast<std::int64_t>(set->data.file_starts().size()),
               static_cast<std::int64_t>(set->rows.size())};
   }
-  RINGWARD_TRY(BroadcastAll(comm, header));
+  RINGWARD_TRY(BroadcastAll(comm, header, first));
   const auto size = [&](Header field) { return static_cast<std::size_t>(header[field]); };
   Matrix base(size(kRows), size(kCols));
   std::vector<std::int64_t> starts(size(kStarts));

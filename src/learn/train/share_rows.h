@@ -16,7 +16,9 @@ struct SharedRows {
 };
 
 /// Gives every rank a copy of rank 0's rows, so that only rank 0 reads files or standard input.
-/// `set` is null on the other ranks. Collective. kInvalidInput for more than 2^32 - 1 rows.
-Result<SharedRows> ShareRows(comm::Communicator& comm, const TrainingSet* set);
+/// `set` is null on the other ranks. Collective; `first` are the options of its first call, in
+/// which the other ranks may wait for rank 0 to read. kInvalidInput for more than 2^32 - 1 rows.
+Result<SharedRows> ShareRows(comm::Communicator& comm, const TrainingSet* set,
+                             const comm::CallOptions& first = {});
 
 }  // namespace ringward::learn

@@ -181,8 +181,33 @@ Result<std::vector<Whitening>> TrainingStatistics::FitWhitening(double ridge, do
   return whitening;
 }
 
-Result<std::vector<double>> TrainingStatistics::LeftOutScores(const ScoreParts& parts) {
-  std::vector<double> result(rows_.size(), 0.0);
+/// Group k of a row holds, of each level, the member k folds after the one that left the row out:
+/// group 0 never saw the row, the others did.
+void TrainingStatistics::SummariseRow(std::size_t row, std::span<const double> members,
+                                      double& log_q, double& variance) const {
+  const std::size_t folds = std::max<std::size_t>(1, folds_.folds);
+  const std::size_t levels = members_ / folds;
+  std::vector<double> groups(folds, 0.0);
+  for (std::size_t level = 0; level < levels; ++level) {
+    const std::size_t own = folds_.folds > 0 ? folds_.of_row[level * folds_.rows + row] : 0;
+    for (std::size_t k = 0; k < folds; ++k) {
+      groups[k] +=
+          LogMemberScore(members[level * folds + (own + k) % folds]) / static_cast<double>(levels);
+    }
+  }
+  log_q = groups[0];
+  variance = 0.0;
+  if (folds < 3) return;
+  const double count = static_cast<double>(folds - 1);
+  double mean = 0.0;
+  for (std::size_t k = 1; k < folds; ++k) mean += groups[k] / count;
+  for (std::size_t k = 1; k < folds; ++k) {
+    variance += (groups[k] - mean) * (groups[k] - mean) / (count - 1.0);
+  }
+}
+
+Result<TrainingStatistics::RowScores> TrainingStatistics::LeftOutScores(const ScoreParts& parts) {
+  RowScores result{std::vector<double>(rows_.size(), 0.0), std::vector<double>(rows_.size(), 0.0)};
   Scorer scorer(plan_, parts, batch_max_);
   std::vector<double> scores(batch_max_ * members_);
   const Range own = GroupsOf(comm_, comm_.rank());
@@ -191,19 +216,14 @@ Result<std::vector<double>> TrainingStatistics::LeftOutScores(const ScoreParts& 
       const auto part = std::span(scores).first(count * members_);
       scorer.MemberScores(std::span(x_).first(count * inputs_), count, part);
       for (std::size_t i = 0; i < count; ++i) {
-        double sum = 0.0;
-        double used = 0.0;
-        for (std::size_t m = 0; m < members_; ++m) {
-          if (folds_.folds > 0 && !folds_.LeavesOut(m, rows_[first + i])) continue;
-          sum += part[i * members_ + m];
-          used += 1.0;
-        }
-        result[first + i] = sum / used;
+        SummariseRow(rows_[first + i], part.subspan(i * members_, members_),
+                     result.log_q[first + i], result.variance[first + i]);
       }
     });
   }
-  // Zero on all ranks but one: the sum is exact.
-  RINGWARD_TRY(comm_.AllReduce(comm::AsBuffer(std::span(result)), comm::ReduceOp::kSum));
+  // Zero on all ranks but one: the sums are exact.
+  RINGWARD_TRY(comm_.AllReduce(comm::AsBuffer(std::span(result.log_q)), comm::ReduceOp::kSum));
+  RINGWARD_TRY(comm_.AllReduce(comm::AsBuffer(std::span(result.variance)), comm::ReduceOp::kSum));
   return result;
 }
 

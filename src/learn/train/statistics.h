@@ -27,8 +27,13 @@ class TrainingStatistics {
   /// `trim` with the largest residuals is left out. Fails as the communicator and Whitening do.
   Result<std::vector<Whitening>> FitWhitening(double ridge, double trim);
 
-  /// Ensemble part of every row over the members that left it out (over all, without folds).
-  Result<std::vector<double>> LeftOutScores(const ScoreParts& parts);
+  /// What the members make of every row.
+  struct RowScores {
+    std::vector<double> log_q;     ///< log Q over the members that left the row out (without folds:
+                                   ///< over all)
+    std::vector<double> variance;  ///< of log Q between groups of as many members that did not
+  };
+  Result<RowScores> LeftOutScores(const ScoreParts& parts);
 
   /// Distance of every row to the references; `references[i]` is the row that reference i is.
   Result<std::vector<double>> NeighbourDistances(const Neighbours& neighbours,
@@ -37,6 +42,8 @@ class TrainingStatistics {
  private:
   template <typename Visit>
   void VisitChunks(std::size_t group, Visit visit);
+  void SummariseRow(std::size_t row, std::span<const double> members, double& log_q,
+                    double& variance) const;
   Result<std::vector<float>> ResidualLimits(double trim);
   void AddMoments(std::size_t group, std::span<const float> limits, std::vector<double>& moments);
   Result<std::vector<double>> SumGroups(std::span<const float> limits);

@@ -1,0 +1,118 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/exit_code.h"
+#include "base/log.h"
+#include "base/options.h"
+#include "base/progress.h"
+#include "learn/data/dataset.h"
+#include "learn/train/fit.h"
+#include "learn/train/recipe.h"
+#include "learn/train/settings.h"
+#include "ringward-rank/rank_context.h"
+#include "ringward-rank/train_output.h"
+#include "ringward/cli/output.h"
+
+namespace ringward::rank {
+namespace {
+
+struct RankOptions {
+  learn::TrainSettings settings;
+  bool json = false;
+  bool quiet = false;
+};
+
+Status ParseArguments(const std::vector<std::string>& arguments, RankOptions& options) {
+  OptionTable table;
+  learn::AddTrainOptions(table, options.settings);
+  table.Add("json", &options.json, "one JSON document on standard output");
+  table.Add("quiet", &options.quiet, "no progress");
+  return table.ParseArgs(arguments);
+}
+
+ProgressStyle StyleOf(const RankContext& context, bool quiet) {
+  if (quiet) return ProgressStyle::kOff;
+  return context.environment.columns > 0 ? ProgressStyle::kBar : ProgressStyle::kLines;
+}
+
+/// Reads the data on rank 0 and says what the user should know about it.
+Result<learn::TrainingSet> Read(const RankOptions& options) {
+  const auto& settings = options.settings;
+  RINGWARD_ASSIGN(
+      auto set, learn::LoadTrainingSet(settings.data, settings.preprocess, !settings.contaminated));
+  if (!options.quiet) {
+    for (const std::string& note : set.notes) LogInfo(note);
+  }
+  return set;
+}
+
+/// Shows how far training is, on rank 0.
+class TrainProgress {
+ public:
+  TrainProgress(const RankContext& context, const RankOptions& options, std::size_t rows)
+      : batch_(
+            std::min(rows, learn::GlobalBatchOf(options.settings, context.environment.world_size))),
+        steps_(
+            learn::MakeLoopOptions(options.settings, rows, context.environment.world_size).steps),
+        progress_(StyleOf(context, options.quiet), SystemClock(), "train", "rows",
+                  static_cast<std::uint64_t>(steps_) * batch_) {}
+
+  void Update(std::int64_t step, double loss) {
+    progress_.Update({.done = static_cast<std::uint64_t>(step) * batch_,
+                      .note = fmt::format("step {}/{}", step, steps_),
+                      .loss = loss});
+  }
+  void Finish() { progress_.Finish(); }
+
+ private:
+  std::size_t batch_;
+  std::int64_t steps_;
+  Progress progress_;
+};
+
+}  // namespace
+
+Result<int> RunTrain(RankContext& context) {
+  RankOptions options;
+  RINGWARD_TRY(ParseArguments(context.arguments, options));
+  RINGWARD_TRY(learn::Validate(options.settings));
+  const bool first = context.environment.rank == 0;
+  RINGWARD_TRY(ConfigureLog({.level = options.quiet ? LogLevel::kWarning : LogLevel::kInfo,
+                             .rank = context.environment.rank}));
+  std::optional<learn::TrainingSet> set;
+  std::optional<TrainProgress> progress;
+  if (first) {
+    RINGWARD_TRY(learn::CheckModelFolder(options.settings.out));
+    RINGWARD_ASSIGN(set, Read(options));
+    progress.emplace(context, options, set->rows.size());
+  }
+  learn::LoopHooks hooks;
+  hooks.on_step = [&](std::int64_t step, double, double loss) {
+    context.SetStep(static_cast<std::uint64_t>(step));
+    if (progress) progress->Update(step, loss);
+  };
+  RINGWARD_ASSIGN(auto fitted,
+                  learn::Fit(*context.communicator, options.settings, set ? &*set : nullptr,
+                             SystemClock(), hooks, context.Patient()));
+  if (!first) return kExitFine;
+  progress->Finish();
+  const TrainOutcome outcome{options.settings, *set, *fitted, context.environment.world_size,
+                             context.communicator->engine()};
+  RINGWARD_TRY(learn::SaveModel(fitted->model, options.settings.out,
+                                {{"report.html", TrainReportPage(outcome)}}));
+  cli::Output out(1);
+  if (options.json) {
+    out.WriteJson(TrainJson(outcome));
+  } else {
+    out.Write(TrainText(outcome));
+  }
+  RINGWARD_TRY(out.Finish());
+  return kExitFine;
+}
+
+}  // namespace ringward::rank

@@ -1,0 +1,166 @@
+#include "ringward-rank/train_output.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "learn/score/histogram.h"
+#include "learn/train/recipe.h"
+#include "report/train_report.h"
+
+namespace ringward::rank {
+namespace {
+
+using cli::Json;
+
+/// Epochs that are written out; of longer runs evenly spaced ones, the last among them.
+constexpr std::size_t kEpochsShown = 500;
+
+std::vector<learn::EpochRecord> ShownEpochs(const learn::LoopResult& loop) {
+  const std::size_t count = loop.epochs.size();
+  std::vector<learn::EpochRecord> shown;
+  const std::size_t stride = (count + kEpochsShown - 1) / kEpochsShown;
+  for (std::size_t i = 0; i < count; ++i) {
+    if ((count - 1 - i) % stride == 0) shown.push_back(loop.epochs[i]);
+  }
+  return shown;
+}
+
+Json EpochJson(const learn::EpochRecord& epoch) {
+  return {{"epoch", epoch.epoch + 1},
+          {"steps", epoch.steps},
+          {"train_loss", epoch.train_loss},
+          {"left_out_loss", epoch.left_out_loss},
+          {"validation_loss", epoch.validation_loss},
+          {"learning_rate", epoch.learning_rate},
+          {"rows_per_second", epoch.rows_per_second}};
+}
+
+std::vector<report::Fact> OptionFacts(const learn::TrainSettings& settings) {
+  OptionTable table;
+  learn::TrainSettings copy = settings;
+  learn::AddTrainOptions(table, copy);
+  std::vector<report::Fact> facts;
+  for (const Option& option : table.options()) {
+    const auto texts = option.codec().texts();
+    facts.push_back({option.flag(), fmt::format("{}", fmt::join(texts, " "))});
+  }
+  return facts;
+}
+
+std::vector<report::EpochLoss> EpochLosses(const learn::LoopResult& loop) {
+  std::vector<report::EpochLoss> losses;
+  for (const auto& epoch : ShownEpochs(loop)) {
+    // Rows a member leaves out are its validation rows, unless some were set apart.
+    const double honest =
+        std::isfinite(epoch.validation_loss) ? epoch.validation_loss : epoch.left_out_loss;
+    losses.push_back(
+        {epoch.train_loss, std::isfinite(honest) ? std::optional<double>(honest) : std::nullopt});
+  }
+  return losses;
+}
+
+std::size_t Dropped(const learn::Preprocessor& preprocessor) {
+  const auto& columns = preprocessor.columns();
+  return static_cast<std::size_t>(std::count_if(columns.begin(), columns.end(), [](const auto& c) {
+    return c.kind == learn::ColumnKind::kDropped;
+  }));
+}
+
+}  // namespace
+
+std::vector<std::string> TrainWarnings(const TrainOutcome& outcome) {
+  std::vector<std::string> warnings;
+  const auto& model = outcome.fitted.model;
+  auto calibration = model.calibration.Warning(model.false_alarm_rate);
+  if (!calibration.empty()) warnings.push_back(std::move(calibration));
+  if (outcome.settings.contaminated) {
+    warnings.push_back(
+        "the training rows may hold anomalies, which raise the threshold: the realised false-alarm "
+        "rate will be below the one asked for");
+  }
+  return warnings;
+}
+
+Json TrainJson(const TrainOutcome& outcome) {
+  const auto& [settings, set, fitted, ranks, engine] = outcome;
+  Json epochs = Json::array();
+  for (const auto& epoch : ShownEpochs(fitted.loop)) epochs.push_back(EpochJson(epoch));
+  return {{"model", settings.out},
+          {"report", settings.out + "/report.html"},
+          {"rows", fitted.model.history.rows},
+          {"columns", set.preprocessor.columns().size()},
+          {"columns_dropped", Dropped(set.preprocessor)},
+          {"inputs", set.preprocessor.inputs()},
+          {"members", fitted.model.net.members},
+          {"parameters", fitted.model.parameters.size()},
+          {"ranks", ranks},
+          {"engine", engine},
+          {"global_batch", learn::GlobalBatchOf(settings, ranks)},
+          {"steps", fitted.loop.steps},
+          {"stopped_early", fitted.loop.stopped_early},
+          {"seconds", fitted.loop.seconds},
+          {"rows_per_second", fitted.loop.rows_per_second},
+          {"train_loss", fitted.loop.epochs.back().train_loss},
+          {"calibration",
+           {{"rows", fitted.model.calibration.size()},
+            {"false_alarm_rate", fitted.model.false_alarm_rate},
+            {"threshold", fitted.model.threshold()}}},
+          {"epochs", std::move(epochs)},
+          {"notes", set.notes},
+          {"warnings", TrainWarnings(outcome)}};
+}
+
+std::string TrainText(const TrainOutcome& outcome) {
+  const auto& [settings, set, fitted, ranks, engine] = outcome;
+  const auto& loop = fitted.loop;
+  const auto& last = loop.epochs.back();
+  std::string text;
+  text += fmt::format(
+      "trained    {} rows x {} inputs, {} nets, {} steps on {} rank{} ({}) in {:.1f} s\n",
+      fitted.model.history.rows, set.preprocessor.inputs(), fitted.model.net.members, loop.steps,
+      ranks, ranks == 1 ? "" : "s", engine, loop.seconds);
+  text += fmt::format("loss       {:.4g} on rows learned from, {:.4g} on rows left out{}\n",
+                      last.train_loss, last.left_out_loss,
+                      loop.stopped_early ? " (stopped early)" : "");
+  text += fmt::format(
+      "threshold  {:.4g} for a false-alarm rate of {:g}, from {} calibration rows\n",
+      fitted.model.threshold(), fitted.model.false_alarm_rate, fitted.model.calibration.size());
+  for (const auto& warning : TrainWarnings(outcome)) text += "warning    " + warning + "\n";
+  text += fmt::format("model      {}\nreport     {}/report.html\n", settings.out, settings.out);
+  return text;
+}
+
+std::string TrainReportPage(const TrainOutcome& outcome) {
+  const auto& [settings, set, fitted, ranks, engine] = outcome;
+  report::TrainReport page{.subtitle = settings.out, .options = OptionFacts(settings)};
+  page.data = {{"files", fmt::format("{}", fmt::join(settings.data.paths, " "))},
+               {"rows trained on", fmt::format("{}", fitted.model.history.rows)},
+               {"columns", fmt::format("{}", set.preprocessor.columns().size())},
+               {"columns dropped", fmt::format("{}", Dropped(set.preprocessor))},
+               {"inputs of the nets", fmt::format("{}", set.preprocessor.inputs())},
+               {"nets", fmt::format("{}", fitted.model.net.members)}};
+  for (const auto& warning : TrainWarnings(outcome)) {
+    page.notes.push_back({report::Severity::kWarning, warning});
+  }
+  for (const auto& note : set.notes) page.notes.push_back({report::Severity::kInfo, note});
+  page.epochs = EpochLosses(fitted.loop);
+  page.calibration = {.rows = fitted.model.calibration.size(),
+                      .threshold = fitted.model.threshold(),
+                      .false_alarm_rate = fitted.model.false_alarm_rate};
+  if (auto bins = learn::MakeScoreHistogram(fitted.training_scores, {})) {
+    page.scores = report::ScoreBins{bins->edges, bins->normal, bins->anomaly, bins->log_axis};
+  }
+  page.rows = fitted.model.history.rows;
+  page.features = set.preprocessor.inputs();
+  page.ranks = ranks;
+  page.seconds = fitted.loop.seconds;
+  page.rows_per_second = fitted.loop.rows_per_second;
+  page.timing = {{"engine", engine}, {"training", fmt::format("{:.2f} s", fitted.loop.seconds)}};
+  page.json = cli::DumpJson(TrainJson(outcome));
+  return report::Render(page);
+}
+
+}  // namespace ringward::rank

@@ -1,0 +1,100 @@
+#include "ringward/score_stream.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace ringward::cli {
+namespace {
+
+constexpr std::size_t kBatchRows = 256;
+constexpr std::size_t kWarningsShown = 5;
+
+}  // namespace
+
+/// `duration 41 (expected 3.2) 61 %`: one reason in the user's units.
+std::string ScoreStream::Describe(std::span<const float> x, const learn::Contribution& contribution,
+                                  double score) const {
+  const auto& feature = features_[contribution.feature];
+  std::vector<float> seen;
+  for (const std::size_t input : feature) seen.push_back(x[input]);
+  return fmt::format("{} {} (expected {}) {:.0f} %",
+                     learn::FeatureName(model_->preprocessor, feature),
+                     learn::FeatureValue(model_->preprocessor, feature, seen),
+                     learn::FeatureValue(model_->preprocessor, feature, contribution.expected),
+                     score > 0.0 ? 100.0 * contribution.share / score : 0.0);
+}
+
+Result<ScoreStream> ScoreStream::Open(const learn::Model& model, const learn::DataOptions& data,
+                                      const ScoreSettings& settings) {
+  ScoreStream stream;
+  stream.model_ = &model;
+  stream.settings_ = settings;
+  RINGWARD_ASSIGN(stream.plan_, learn::MakeScoringPlan(model, kBatchRows));
+  stream.scorer_ = std::make_unique<learn::Scorer>(*stream.plan_, model.parts, kBatchRows);
+  RINGWARD_ASSIGN(stream.stream_, learn::ScoringStream::Open(data, model.preprocessor));
+  stream.id_slots_ = stream.stream_->id_slots();
+  if (const auto* label = stream.stream_->schema().WithRole(learn::Role::kLabel)) {
+    stream.label_slot_ = label->slot;
+  }
+  stream.threshold_ = model.Threshold(settings.false_alarm_rate);
+  stream.features_ = learn::FeaturesOf(model.preprocessor);
+  stream.alarm_shares_.assign(stream.features_.size(), 0.0);
+  return stream;
+}
+
+std::vector<std::string> ScoreStream::Reasons(std::span<const float> x, const ScoredRow& row) {
+  const auto contributions = scorer_->Explain(x, row.score, features_);
+  std::vector<std::string> reasons;
+  for (std::size_t k = 0; k < std::min(settings_.reasons, contributions.size()); ++k) {
+    reasons.push_back(Describe(x, contributions[k], row.score));
+  }
+  if (row.anomaly && row.score > 0.0) {
+    for (const auto& c : contributions) alarm_shares_[c.feature] += c.share / row.score;
+  }
+  return reasons;
+}
+
+ScoredRow ScoreStream::MakeRow(const learn::ScoringBatch& batch, std::size_t i, double score) {
+  ScoredRow row{.row = batch.block.first_row + i,
+                .score = score,
+                .p_value = model_->PValue(score),
+                .anomaly = score > threshold_};
+  for (const std::size_t slot : id_slots_) row.ids.push_back(batch.block.Text(i, slot));
+  if (!batch.labels.empty()) row.truth = batch.labels[i];
+  if (label_slot_ != learn::kNoSlot) row.label = batch.block.Text(i, label_slot_);
+  if (settings_.reasons > 0 && (row.anomaly || !settings_.reasons_for_anomalies_only)) {
+    row.reasons = Reasons(batch.inputs.Row(i), row);
+  }
+  row.reasons.resize(settings_.reasons);
+  return row;
+}
+
+Status ScoreStream::Run(const std::function<Status(const ScoredRow&)>& sink,
+                        const std::function<Status()>& flush) {
+  learn::ScoringBatch batch;
+  std::vector<double> scores;
+  while (true) {
+    RINGWARD_ASSIGN(const bool more, stream_->Next(batch));
+    if (!more) return Ok();
+    scores.resize(batch.inputs.rows);
+    scorer_->Score(batch.inputs.values, batch.inputs.rows, scores);
+    for (std::size_t i = 0; i < scores.size(); ++i) {
+      const ScoredRow row = MakeRow(batch, i, scores[i]);
+      ++rows_;
+      anomalies_ += row.anomaly ? 1 : 0;
+      RINGWARD_TRY(sink(row));
+    }
+    RINGWARD_TRY(flush());
+  }
+}
+
+std::vector<std::string> ScoreStream::Warnings() const {
+  auto warnings = learn::DriftWarnings(model_->preprocessor, stream_->counts(), kWarningsShown);
+  auto calibration = model_->calibration.Warning(settings_.false_alarm_rate);
+  if (!calibration.empty()) warnings.push_back(std::move(calibration));
+  return warnings;
+}
+
+}  // namespace ringward::cli

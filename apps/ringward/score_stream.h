@@ -1,0 +1,78 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "learn/data/dataset.h"
+#include "learn/score/model.h"
+
+namespace ringward::cli {
+
+/// One scored row.
+struct ScoredRow {
+  std::uint64_t row = 0;  ///< number over all files, from 0
+  double score = 0.0;
+  double p_value = 1.0;
+  bool anomaly = false;
+  std::vector<std::string> ids;      ///< as many as id columns
+  std::vector<std::string> reasons;  ///< as many as asked for; empty where the row has fewer inputs
+  std::string label;                 ///< as written; empty without a label column
+  learn::RowLabel truth = learn::RowLabel::kMissing;
+};
+
+struct ScoreSettings {
+  std::size_t reasons = 0;  ///< --explain
+  bool reasons_for_anomalies_only = false;
+  double false_alarm_rate = 0.01;
+};
+
+/// Scores the rows of `stream` with `model` and hands each one to `sink`, in order; `flush` is
+/// called when no more rows are there for the moment. Stops at the first error, its own or theirs.
+class ScoreStream {
+ public:
+  /// `model` must outlive the object. kResource when memory lacks.
+  static Result<ScoreStream> Open(const learn::Model& model, const learn::DataOptions& data,
+                                  const ScoreSettings& settings);
+
+  Status Run(const std::function<Status(const ScoredRow&)>& sink,
+             const std::function<Status()>& flush);
+
+  double threshold() const { return threshold_; }
+  std::uint64_t rows() const { return rows_; }
+  std::uint64_t anomalies() const { return anomalies_; }
+  const learn::Schema& schema() const { return stream_->schema(); }
+  /// What was odd about the rows so far, for people.
+  std::vector<std::string> Warnings() const;
+  /// Features that reasons are about; names by learn::FeatureName.
+  const learn::FeatureGroups& features() const { return features_; }
+  /// Share of the alarms' scores that each feature has, summed over alarms; only counted
+  /// for rows whose reasons were asked for.
+  const std::vector<double>& alarm_shares() const { return alarm_shares_; }
+
+ private:
+  ScoreStream() = default;
+  ScoredRow MakeRow(const learn::ScoringBatch& batch, std::size_t i, double score);
+  std::vector<std::string> Reasons(std::span<const float> x, const ScoredRow& row);
+  std::string Describe(std::span<const float> x, const learn::Contribution& contribution,
+                       double score) const;
+
+  const learn::Model* model_ = nullptr;
+  ScoreSettings settings_;
+  std::unique_ptr<learn::Plan> plan_;
+  std::unique_ptr<learn::Scorer> scorer_;
+  std::optional<learn::ScoringStream> stream_;
+  std::vector<std::size_t> id_slots_;
+  std::size_t label_slot_ = learn::kNoSlot;
+  double threshold_ = 0.0;
+  std::uint64_t rows_ = 0;
+  std::uint64_t anomalies_ = 0;
+  learn::FeatureGroups features_;
+  std::vector<double> alarm_shares_;
+};
+
+}  // namespace ringward::cli

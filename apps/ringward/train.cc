@@ -1,0 +1,133 @@
+#include "ringward/train.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/exit_code.h"
+#include "base/log.h"
+#include "base/terminal.h"
+#include "learn/data/dataset.h"
+#include "learn/score/model.h"
+#include "learn/train/recipe.h"
+
+namespace ringward::cli {
+namespace {
+
+/// Bytes one rank needs: its copy of the rows (rank 0 holds the reader's as well), and parameters
+/// with their gradient and optimizer state.
+std::size_t RankBytes(const learn::TrainingSet& set, const learn::NetSpec& net) {
+  std::size_t parameters = 0;
+  auto inputs = static_cast<std::size_t>(net.inputs);
+  for (const auto& layer : net.layers) {
+    const auto width = static_cast<std::size_t>(layer.width);
+    parameters += (inputs + 1) * width;
+    inputs = width;
+  }
+  parameters *= static_cast<std::size_t>(net.members);
+  const std::size_t rows = set.data.base().values.size();
+  return sizeof(float) * (rows + 4 * parameters);
+}
+
+}  // namespace
+
+SubcommandInfo TrainCommand::Info() const {
+  return {.path = "train",
+          .group = "Models",
+          .summary = "train an anomaly detector on a table, on one or more ranks",
+          .details =
+              "Learns what normal rows look like. With --label, only rows with a --normal "
+              "value are learned from.",
+          .example =
+              "ringward train --data connections.csv.gz --label attack --normal normal -np 2 "
+              "--out model",
+          .exit_codes = {}};
+}
+
+void TrainCommand::AddOptions(OptionTable& table) {
+  learn::AddTrainOptions(table, settings_);
+  table.Group("Ranks");
+  table.Add("ranks", &ranks_, {.min = 1, .max = 1024}, "processes that train together")
+      .Short("np")
+      .Scope(OptionScope::kLocal);
+  table
+      .AddChoice("engine", &engine_,
+                 {{"auto", "auto"}, {"mpi", "mpi"}, {"gloo", "gloo"}, {"local", "local"}},
+                 "what carries messages between ranks; auto says what it chose")
+      .Scope(OptionScope::kLocal);
+  table
+      .Add("collective-timeout", &collective_timeout_,
+           {.min = std::chrono::milliseconds(100), .max = std::chrono::hours(24)},
+           "how long ranks wait for one another before the job ends")
+      .Scope(OptionScope::kLocal);
+  table
+      .Add("log-dir", &log_dir_, {.what = "a folder", .allow_empty = true},
+           "write each rank's output to a file in this folder")
+      .Complete(Completion::kFolder)
+      .Scope(OptionScope::kLocal);
+  table.Add("dry-run", &dry_run_, "print ranks, engine, memory and data, and stop")
+      .Scope(OptionScope::kLocal);
+}
+
+Result<int> TrainCommand::DryRun(Context& context, const launch::EngineChoice& engine) const {
+  RINGWARD_ASSIGN(const auto set, learn::LoadTrainingSet(settings_.data, settings_.preprocess,
+                                                         !settings_.contaminated));
+  const auto net = learn::MakeNetSpec(settings_, static_cast<int>(set.preprocessor.inputs()));
+  const auto loop = learn::MakeLoopOptions(settings_, set.rows.size(), ranks_);
+  const std::size_t bytes = RankBytes(set, net);
+  if (context.common.json) {
+    context.out.WriteJson({{"ranks", ranks_},
+                           {"engine", engine.engine},
+                           {"why", engine.why},
+                           {"rows", set.data.rows()},
+                           {"rows_to_train_on", set.rows.size()},
+                           {"inputs", set.preprocessor.inputs()},
+                           {"members", net.members},
+                           {"steps", loop.steps},
+                           {"global_batch", loop.global_batch},
+                           {"bytes_per_rank", bytes},
+                           {"notes", set.notes}});
+    return kExitFine;
+  }
+  context.out.Print("ranks      {} on engine {} ({})\n", ranks_, engine.engine, engine.why);
+  context.out.Print("data       {} rows, {} to train on, {} inputs\n", set.data.rows(),
+                    set.rows.size(), set.preprocessor.inputs());
+  for (const auto& note : set.notes) context.out.Print("note       {}\n", note);
+  context.out.Print("training   {} nets, {} steps of {} rows\n", net.members, loop.steps,
+                    std::min(loop.global_batch, set.rows.size()));
+  context.out.Print("memory     about {} a rank, and the file's rows once more on rank 0\n",
+                    FormatBytes(bytes));
+  return kExitFine;
+}
+
+Result<int> TrainCommand::RunRanks(Context& context, const launch::EngineChoice& engine,
+                                   const std::string& mpirun) const {
+  RINGWARD_ASSIGN(const std::string rank, launch::FindHelper("ringward-rank"));
+  RINGWARD_ASSIGN(const std::string keeper, launch::FindHelper("ringward-keeper"));
+  launch::JobSpec job{.ranks = ranks_,
+                      .engine = engine,
+                      .mpirun = mpirun,
+                      .keeper = keeper,
+                      .command = {rank, "train"},
+                      .collective_timeout = collective_timeout_,
+                      .log_dir = log_dir_};
+  const auto arguments = context.options.ToArgs(OptionScope::kRun);
+  job.command.insert(job.command.end(), arguments.begin(), arguments.end());
+  if (context.common.json) job.command.emplace_back("--json");
+  job.forward_input = std::find(settings_.data.paths.begin(), settings_.data.paths.end(), "-") !=
+                      settings_.data.paths.end();
+  RINGWARD_ASSIGN(const auto result, launch::RunJob(job));
+  if (!result.message.empty()) WriteStderrLine("ringward: " + result.message);
+  return result.exit_code;
+}
+
+Result<int> TrainCommand::Run(Context& context) {
+  RINGWARD_TRY(learn::Validate(settings_));
+  if (!dry_run_) RINGWARD_TRY(learn::CheckModelFolder(settings_.out));
+  const auto capabilities = launch::ProbeCapabilities();
+  RINGWARD_ASSIGN(const auto engine, launch::ChooseEngine(engine_, ranks_, capabilities));
+  if (dry_run_) return DryRun(context, engine);
+  LogInfo(engine.why, {{"ranks", ranks_}, {"engine", engine.engine}});
+  return RunRanks(context, engine, capabilities.mpirun);
+}
+
+}  // namespace ringward::cli

@@ -1,0 +1,64 @@
+#include <algorithm>
+
+#include "learn/score/model.h"
+
+namespace ringward::learn {
+namespace {
+
+/// A level or indicator counts as present from here on: they are 0 or 1 before standardising.
+constexpr double kPresent = 0.5;
+
+double RawValue(const Preprocessor& preprocessor, std::size_t input, float standardised) {
+  const InputInfo& info = preprocessor.input_info()[input % preprocessor.width()];
+  return static_cast<double>(standardised) * info.scale + info.center;
+}
+
+}  // namespace
+
+FeatureGroups FeaturesOf(const Preprocessor& preprocessor) {
+  FeatureGroups features;
+  for (std::size_t i = 0; i < preprocessor.inputs(); ++i) {
+    const std::size_t within = i % preprocessor.width();
+    const bool same = within > 0 && preprocessor.input_info()[within].column ==
+                                        preprocessor.input_info()[within - 1].column;
+    if (!same) features.emplace_back();
+    features.back().push_back(i);
+  }
+  return features;
+}
+
+std::string FeatureName(const Preprocessor& preprocessor, const std::vector<std::size_t>& feature) {
+  const std::size_t first = feature.front();
+  const InputInfo& info = preprocessor.input_info()[first % preprocessor.width()];
+  std::string name = preprocessor.columns()[info.column].name;
+  const auto rows_ago =
+      static_cast<std::size_t>(preprocessor.window()) - 1 - first / preprocessor.width();
+  if (rows_ago > 0) name += "[t-" + std::to_string(rows_ago) + "]";
+  return name;
+}
+
+std::string FeatureValue(const Preprocessor& preprocessor, const std::vector<std::size_t>& feature,
+                         std::span<const float> values) {
+  std::string number;
+  std::size_t best = feature.size();
+  double best_value = kPresent;
+  for (std::size_t k = 0; k < feature.size(); ++k) {
+    const InputInfo& info = preprocessor.input_info()[feature[k] % preprocessor.width()];
+    if (info.kind == InputKind::kNumber) {
+      number = preprocessor.Describe(feature[k], static_cast<double>(values[k]));
+      continue;
+    }
+    const double raw = RawValue(preprocessor, feature[k], values[k]);
+    if (raw < best_value) continue;
+    best = k;
+    best_value = raw;
+  }
+  if (best == feature.size()) return number.empty() ? "another value" : number;
+  const InputInfo& info = preprocessor.input_info()[feature[best] % preprocessor.width()];
+  const ColumnModel& column = preprocessor.columns()[info.column];
+  if (info.kind == InputKind::kMissing) return "missing";
+  if (info.kind == InputKind::kLevel) return column.levels[static_cast<std::size_t>(info.index)];
+  return "bucket " + std::to_string(info.index);
+}
+
+}  // namespace ringward::learn
