@@ -3,7 +3,8 @@
 #
 #   scripts/tidy.sh [PATH-REGEX]      (only sources whose path matches)
 #
-# Tests go without clang-analyzer: on gtest's macros it takes three quarters of the time and finds nothing.
+# Tests go without clang-analyzer (on gtest's macros it takes three quarters of the time and finds nothing) and
+# may fill vectors without reserving.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 tool=run-clang-tidy-14
@@ -29,7 +30,7 @@ tidy() {
 
 status=0
 tidy "^$PWD/(src|apps|bench|tests)/.*${1:-}.*(?<!_test)\.cc\$" || status=1
-tidy "^$PWD/(src|apps|bench|tests)/.*${1:-}.*_test\.cc\$" -checks='-clang-analyzer-*' || status=1
+tidy "^$PWD/(src|apps|bench|tests)/.*${1:-}.*_test\.cc\$" -checks='-clang-analyzer-*,-performance-inefficient-vector-operation' || status=1
 if ((status != 0)); then
   sed 's/\x1b\[[0-9;]*m//g' "$log" | grep -E '(warning|error): ' | sed "s|$PWD/||" | sort -u >&2
   echo "tidy: failed, the whole output is in $log" >&2

@@ -33,11 +33,10 @@ std::string Limits(const Option& option) {
     parts.push_back(fmt::format("default: {}", fmt::join(defaults, text_list ? " " : ",")));
   }
   const OptionCodec& codec = option.codec();
-  if (codec.kind == OptionKind::kText) {
-    parts.push_back(codec.expected);
-  } else if (!codec.range.empty()) {
+  const bool text = codec.kind == OptionKind::kText;
+  if (!text && !codec.range.empty()) {
     parts.push_back((codec.list ? "each of " : "") + codec.range);
-  } else if (option.takes_value()) {
+  } else if (text || option.takes_value()) {
     parts.push_back(codec.expected);
   }
   return parts.empty() ? "" : fmt::format("[{}]", fmt::join(parts, "; "));
