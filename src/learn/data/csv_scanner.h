@@ -53,7 +53,7 @@ class CsvScanner {
   std::size_t end_ = 0;
   std::size_t searched_ = 0;  ///< no LF between at_ and here
   bool eof_ = false;
-  bool full_ = false;         ///< the last read took all the room there was
+  bool full_ = false;  ///< the last read took all the room there was
   bool keep_ = true;
   char delimiter_ = ',';
   std::uint64_t lines_ = 0;  ///< complete lines before at_
