@@ -23,7 +23,8 @@ struct MpiOptions {
 /// A communicator over all ranks of MPI_COMM_WORLD, on a duplicate of it. Collective: every rank
 /// makes its communicators in the same order. The first call starts MPI (MPI_THREAD_SERIALIZED);
 /// it is finished when the process exits, unless a communicator broke and the exit status is not 0:
-/// then mpirun is left to see an improper end, which ends the job. Errors: kUnavailable (MPI does not start).
+/// then mpirun is left to see an improper end, which ends the job. Errors: kUnavailable (MPI does
+/// not start).
 ///
 /// Open MPI cannot return from a collective whose peer is dead or frozen. So a watchdog thread,
 /// armed by one atomic store per call, ends the process with exit code 3 when a call passes its
