@@ -48,14 +48,18 @@ NodeText TextOf(const toml::node& node, OptionKind kind) {
   }
   if (const auto* whole = node.as_integer()) {
     const bool usable = kind != kFlag;
-    return {usable, fmt::format("{}", whole->get())};
+    const std::string text = fmt::format("{}", whole->get());
+    return {usable, usable ? text : "'" + text + "'"};
   }
   if (const auto* real = node.as_floating_point()) {
     const bool usable = kind == kReal || kind == kText;
-    return {usable, kind == kReal ? FormatReal(real->get()) : TomlReal(real->get())};
+    if (!usable) return {false, "'" + TomlReal(real->get()) + "'"};
+    return {true, kind == kReal ? FormatReal(real->get()) : TomlReal(real->get())};
   }
   if (const auto* flag = node.as_boolean()) {
-    return {kind == kFlag || kind == kText, flag->get() ? "true" : "false"};
+    const std::string text = flag->get() ? "true" : "false";
+    const bool usable = kind == kFlag || kind == kText;
+    return {usable, usable ? text : "'" + text + "'"};
   }
   if (node.is_array()) return {false, "a list"};
   return {false, node.is_table() ? "a table" : "a date or time"};
@@ -173,30 +177,55 @@ class TomlReader {
   /// `path` is the dotted name of `table`; "" at the top.
   Status Read(const toml::table& table, const std::string& path) {
     const bool applies = path.empty() || path == own_;
+    std::vector<const toml::key*> given;
     for (const auto& [key, node] : table) {
-      const std::string child =
-          path.empty() ? std::string(key) : path + "." + std::string(key.str());
-      if (applies && !node.is_table()) RINGWARD_TRY(Put(key, node));
-      if (!applies && !node.is_table() && IsOwnParent(path)) return Unknown(key);
-      if (node.is_table() && !IsSection(child)) return Unknown(key);
+      if (node.is_table()) {
+        if (!IsSection(Child(path, key))) return UnknownSection(key, Child(path, key));
+      } else if (applies) {
+        RINGWARD_TRY(RefuseSecondSpelling(given, key));
+        RINGWARD_TRY(Put(key, node));
+        given.push_back(&key);
+      } else {
+        return UnknownKey(key);  // directly in [simulate], when the section is [simulate.table]
+      }
     }
     for (const auto& [key, node] : table) {  // sections after plain keys, which they override
-      const std::string child =
-          path.empty() ? std::string(key) : path + "." + std::string(key.str());
+      const std::string child = Child(path, key);
       if (node.is_table() && LeadsTo(child, own_)) RINGWARD_TRY(Read(*node.as_table(), child));
     }
     return Ok();
   }
 
  private:
-  bool IsOwnParent(const std::string& path) const { return own_ != path && LeadsTo(path, own_); }
+  static std::string Child(const std::string& path, const toml::key& key) {
+    return path.empty() ? std::string(key.str()) : path + "." + std::string(key.str());
+  }
+
   bool IsSection(const std::string& path) const {
     if (own_.empty()) return false;
     return LeadsTo(path, own_) || std::any_of(others_.begin(), others_.end(),
                                               [&](auto& other) { return LeadsTo(path, other); });
   }
 
-  Error Unknown(const toml::key& key) const {
+  Error UnknownSection(const toml::key& key, const std::string& path) const {
+    std::vector<std::string> known = others_;
+    if (!own_.empty()) known.push_back(own_);
+    return At(file_, key.source(),
+              fmt::format("unknown section {}{}", Printable(path), DidYouMean(path, known)));
+  }
+
+  /// toml++ refuses the same key twice, but not `a-b` beside `a_b`.
+  Status RefuseSecondSpelling(const std::vector<const toml::key*>& given, const toml::key& key) {
+    for (const toml::key* other : given) {
+      if (WithDashes(other->str()) != WithDashes(key.str())) continue;
+      return At(file_, key.source(),
+                fmt::format("{} is given twice, as {} too", Printable(key.str()),
+                            Printable(other->str())));
+    }
+    return Ok();
+  }
+
+  Error UnknownKey(const toml::key& key) const {
     std::vector<std::string> known;
     for (const Option& option : *options_) {
       if (option.in_files()) known.push_back(option.key());
@@ -212,7 +241,7 @@ class TomlReader {
     const auto found = std::find_if(options_->begin(), options_->end(), [&](auto& option) {
       return option.in_files() && option.name() == name;
     });
-    if (found == options_->end()) return Unknown(key);
+    if (found == options_->end()) return UnknownKey(key);
     Option& option = *found;
     option.codec().clear();
     if (const auto* list = node.as_array(); list != nullptr && option.codec().list) {

@@ -3,6 +3,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <mutex>
@@ -16,6 +17,7 @@ namespace {
 struct StderrState {
   std::mutex mutex;
   bool transient_shown = false;
+  std::atomic<std::size_t> declared_columns{0};  ///< 0: ask the descriptor
 };
 
 /// Leaked on purpose: threads may log while static objects are destroyed.
@@ -37,9 +39,16 @@ constexpr std::string_view kEraseLine = "\r\x1b[K";
 
 }  // namespace
 
-bool IsTerminal(int fd) { return ::isatty(fd) == 1; }
+void DeclareStderrTerminal(std::size_t columns) { Stderr().declared_columns = columns; }
+
+bool IsTerminal(int fd) {
+  return ::isatty(fd) == 1 || (fd == STDERR_FILENO && Stderr().declared_columns > 0);
+}
 
 std::size_t TerminalWidth(int fd, std::size_t fallback) {
+  if (const std::size_t declared = Stderr().declared_columns; fd == STDERR_FILENO && declared > 0) {
+    return declared;
+  }
   winsize size{};
   if (::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
   const char* columns = std::getenv("COLUMNS");
@@ -77,7 +86,8 @@ void ShowTransientLine(std::string_view line) {
   StderrState& state = Stderr();
   const std::scoped_lock lock(state.mutex);
   state.transient_shown = true;
-  WriteAll(std::string(kEraseLine).append(line));
+  // Ending in a carriage return, so that a launcher that passes whole lines on passes it at once.
+  WriteAll(std::string("\r").append(line).append("\x1b[K\r"));
 }
 
 void ClearTransientLine() {

@@ -13,6 +13,10 @@ std::size_t TerminalWidth(int fd, std::size_t fallback = 100);
 /// (https://no-color.org).
 bool WantsColor(int fd);
 
+/// Says that standard error ends at a terminal of that many columns although it is a pipe: the
+/// launcher of a rank carries its output there. Call before the first progress or log line.
+void DeclareStderrTerminal(std::size_t columns);
+
 /// Columns that UTF-8 text takes, counting every letter as one (wide and combining letters are not
 /// told apart).
 std::size_t DisplayWidth(std::string_view text);
@@ -23,7 +27,7 @@ std::size_t DisplayWidth(std::string_view text);
 /// Writes `line` and a newline, after erasing the transient line if one is shown.
 void WriteStderrLine(std::string_view line);
 /// Shows `line` (shorter than the terminal is wide) in place of the transient line before it. For
-/// terminals only.
+/// terminals only. The cursor is left at its beginning.
 void ShowTransientLine(std::string_view line);
 /// Erases the transient line, if one is shown.
 void ClearTransientLine();

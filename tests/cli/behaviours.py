@@ -90,12 +90,12 @@ def progress_bar(programs):
     command = [programs["demo"], "demo", "end", "progress"]
     for columns in (30, 60, 120):
         seen = on_terminal(command, columns, {"TERM": "xterm", "NO_COLOR": "1"})
-        frames = [part for part in seen.replace("\n", "\r").split("\r") if part.startswith("\x1b[Kdemo ")]
-        if not frames or any(len(frame) - 3 >= columns for frame in frames):
+        frames = [part for part in seen.replace("\n", "\r").split("\r") if part.startswith("demo ")]
+        if not frames or any(len(frame.removesuffix("\x1b[K")) >= columns for frame in frames):
             yield f"{columns} columns: {frames!r}"
         if len(frames) > 12:
             yield f"{len(frames)} redraws in about 0.3 s"
-        if not re.search(r"\r\x1b\[K\S+Z info halfway\r\n", seen) or not seen.endswith("\r\x1b[K"):
+        if not re.search(r"\r\x1b\[K\S+Z info halfway\r+\n", seen) or not seen.endswith("\r\x1b[K"):
             yield repr(seen)
     if on_terminal([*command, "-q"], 60, {"TERM": "xterm"}):
         yield "--quiet prints"
