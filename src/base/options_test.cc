@@ -348,7 +348,7 @@ TEST(OptionTableTest, QuotesTextForToml) {
   std::string text = "a\"b\\c\n\x01ä\xff";
   OptionTable table;
   table.Add("text", &text, "t");
-  EXPECT_EQ(table.ToToml(), "text = \"a\\\"b\\\\c\\u000A\\u0001ä\\uFFFD\"\n");
+  EXPECT_EQ(table.ToToml(), "text = \"a\\\"b\\\\c\\u000A\\u0001ä�\"\n");
 }
 
 TEST(OptionTableTest, HelpNamesDefaultAndRange) {

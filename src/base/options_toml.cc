@@ -128,7 +128,7 @@ std::string Quote(std::string_view text) {
     } else if (length = LetterLength(text, at); length > 0) {
       out += text.substr(at, length);
     } else {
-      out += "\\uFFFD";
+      out += "\xEF\xBF\xBD";  // U+FFFD itself, as it will be read and written again
       length = 1;
     }
     at += length;
