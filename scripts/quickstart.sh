@@ -19,18 +19,19 @@ step() {
 rm -rf "$folder"
 mkdir "$folder"
 
-step "1. A plant's sensors: a healthy month to learn from, and a week with planted faults" \
-  simulate table --rows 20000 --anomalies none --seed 1 --out "$folder/healthy.csv"
-step "" simulate table --rows 6000 --seed 2 --out "$folder/today.csv"
-step "2. Train on 2 processes, with one false alarm in a hundred rows allowed" \
-  train --data "$folder/healthy.csv" --label kind --normal normal --id time -np 2 --false-alarm-rate 0.01 \
-  --out "$folder/model"
-step "3. Score the week, with the three features behind each score" \
-  score --model "$folder/model" --data "$folder/today.csv" --id time --explain 3 --out "$folder/scores.csv"
-step "4. How good is that? Against the planted truth, and against random scores" \
+columns=(--label kind --normal normal --drop label,faulty_sensor --id timestamp)
+
+step "1. A pumping station's sensors: ten healthy weeks to learn from, three with planted faults" \
+  simulate table --rows 20000 --anomalies 0 --seed 1 --out "$folder/healthy.csv"
+step "" simulate table --rows 6000 --anomalies 0.05 --seed 2 --out "$folder/today.csv"
+step "2. Train on 2 processes; one false alarm in a hundred rows is allowed" \
+  train --data "$folder/healthy.csv" "${columns[@]}" -np 2 --false-alarm-rate 0.01 --out "$folder/model"
+step "3. Score, with the three sensors behind each score" \
+  score --model "$folder/model" --data "$folder/today.csv" --id timestamp --explain 3 --out "$folder/scores.csv"
+step "4. How good is that? Against the planted truth, and beside what random scores would get" \
   evaluate --model "$folder/model" --data "$folder/today.csv" --label kind --normal normal --out "$folder/evaluation"
-"$ringward" evaluate --model "$folder/model" --data "$folder/today.csv" --label kind --normal normal --json \
-  >"$folder/evaluation.json" 2>/dev/null
+"$ringward" evaluate --model "$folder/model" --data "$folder/today.csv" --label kind --normal normal \
+  --out "$folder/evaluation" --json >"$folder/evaluation.json" 2>/dev/null
 
 printf '\n\033[1m5. What was found\033[0m\n'
 python3 tools/quickstart_summary.py "$folder"
