@@ -3,15 +3,13 @@
 
     quickstart_summary.py FOLDER
 
-Reads FOLDER/today.csv (column `kind`), FOLDER/scores.csv (row, score, p_value, anomaly, reason_1, …) and
+Reads FOLDER/today.csv (the truth: columns `kind`, `faulty_sensor`), FOLDER/scores.csv (`score --explain 3`) and
 FOLDER/evaluation.json (`evaluate --json`).
 """
 import csv
 import json
 import pathlib
 import sys
-
-RATE_ASKED = 0.01
 
 
 def read(path):
@@ -26,18 +24,20 @@ def explain_three(rows):
                       key=lambda r: -float(r["score"])):
         strongest.setdefault(row["kind"], row)
     for kind, row in list(strongest.items())[:3]:
-        print(f"row {row['row']} ({kind}): score {float(row['score']):.3g}, p {float(row['p_value']):.2g}")
+        print(f"{row['timestamp']}  score {float(row['score']):.0f}, p {float(row['p_value']):.5f}  "
+              f"(planted: {kind} of {row['faulty_sensor']})")
         for key in ("reason_1", "reason_2", "reason_3"):
-            if row.get(key):
-                print(f"    {row[key]}")
+            print(f"    {row[key]}")
 
 
-def found_by_kind(rows):
-    kinds = sorted({r["kind"] for r in rows} - {"normal"})
-    print(f"\n{'planted':<22}{'rows':>6}{'found':>8}")
-    for kind in kinds:
-        alarms = [int(r["anomaly"]) for r in rows if r["kind"] == kind]
-        print(f"{kind:<22}{len(alarms):>6}{100 * sum(alarms) / len(alarms):>7.0f} %")
+def found(evaluation):
+    print(f"{'planted fault':<20}{'rows':>6}{'alarms':>8}{'AUROC':>8}")
+    for kind in evaluation["kinds"]:
+        print(f"{kind['kind']:<20}{kind['rows']:>6}{kind['found']:>8}{kind['auroc']:>8.3f}")
+    auroc, rate = evaluation["auroc"], evaluation["false_alarm_rate"]
+    print(f"\n{'AUROC':<20}{auroc['value']:>8.3f}   ({auroc['low']:.3f} to {auroc['high']:.3f}; random: 0.5)")
+    print(f"{'false-alarm rate':<20}{100 * rate['value']:>6.2f} %   ({100 * rate['low']:.2f} to "
+          f"{100 * rate['high']:.2f} %; asked for: {100 * evaluation['false_alarm_rate_requested']:g} %)")
 
 
 def main():
@@ -45,13 +45,9 @@ def main():
     truth, scores = read(folder / "today.csv"), read(folder / "scores.csv")
     if len(truth) != len(scores):
         sys.exit(f"{folder}: {len(scores)} scores for {len(truth)} rows")
-    rows = [{**t, **s} for t, s in zip(truth, scores)]
-    explain_three(rows)
-    found_by_kind(rows)
-    normal = [int(r["anomaly"]) for r in rows if r["kind"] == "normal"]
-    evaluation = json.loads((folder / "evaluation.json").read_text(encoding="utf-8"))
-    print(f"\n{'AUROC':<22}{evaluation['auroc']:>14.3f}")
-    print(f"{'false alarms':<22}{100 * sum(normal) / len(normal):>12.2f} %  ({100 * RATE_ASKED:g} % asked)")
+    explain_three([{**t, **s} for t, s in zip(truth, scores)])
+    print()
+    found(json.loads((folder / "evaluation.json").read_text(encoding="utf-8")))
 
 
 if __name__ == "__main__":
