@@ -71,9 +71,9 @@ data_item tabular 13 tests/shared/tabular_bar.sh "$binary" "$data"
 data_item nslkdd 4 bench/nslkdd.py "$binary" "$data"
 data_item false_alarm_rate 20 bench/false_alarm_rate.py "$binary" "$data"
 data_item explain 3 bench/explain.py "$binary" "$data"
-item train_vs_pytorch 40 bench/train_vs_pytorch.py "$binary"
+item train_vs_pytorch 40 /usr/bin/python3 bench/train_vs_pytorch.py "$binary" --check
 item allreduce 40 "$binary" bench allreduce -np 2
-item kill_ranks 30 tests/integration/kill_ranks.py --bin build/release/bin --count 20
+item kill_ranks 30 tests/integration/kill_ranks.py "$binary" --engines mpi,gloo --count 20
 item asan 8 sanitizer asan
 item tsan 40 sanitizer tsan
 item fuzz 6 scripts/fuzz.sh 600
