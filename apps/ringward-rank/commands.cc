@@ -12,6 +12,7 @@ struct Entry {
 };
 
 constexpr std::array kCommands = {
+    Entry{"bench-allreduce", RunBenchAllReduceCommand},
     Entry{"selftest", RunSelftest},
     Entry{"train", RunTrain},
 };

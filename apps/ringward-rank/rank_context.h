@@ -34,6 +34,8 @@ struct RankContext {
 /// another, every other one as the first to fail.
 using RankCommand = Result<int> (*)(RankContext& context);
 
+/// Measures the engine's all-reduce (bench_allreduce.h).
+Result<int> RunBenchAllReduceCommand(RankContext& context);
 Result<int> RunSelftest(RankContext& context);
 /// Trains a model (see learn/train/fit.h); rank 0 reads the data and writes the result.
 Result<int> RunTrain(RankContext& context);

@@ -1,5 +1,6 @@
 #include "ringward/subcommands.h"
 
+#include "ringward/bench_allreduce.h"
 #include "ringward/completion.h"
 #include "ringward/evaluate.h"
 #include "ringward/model_info.h"
@@ -14,6 +15,7 @@ Registry AllSubcommands() {
   registry.Add<ScoreCommand>();
   registry.Add<EvaluateCommand>();
   registry.Add<ModelInfoCommand>();
+  registry.Add<BenchAllReduceCommand>();
   registry.Add<CompletionCommand>();
   return registry;
 }

@@ -4,6 +4,8 @@
 #include <gloo/allreduce.h>
 #include <gloo/barrier.h>
 #include <gloo/broadcast.h>
+#include <gloo/math.h>
+#include <gloo/types.h>
 #include <signal.h>
 
 #include <algorithm>
@@ -52,6 +54,7 @@ class GlooCommunicator final : public EngineBase {
   GlooCommunicator(const GlooCommunicator&) = delete;
   GlooCommunicator& operator=(const GlooCommunicator&) = delete;
   const char* engine() const override { return "gloo"; }
+  const std::shared_ptr<::gloo::Context>& context() const { return mesh_->context(); }
 
  private:
   static milliseconds WatchTick(milliseconds timeout) {
@@ -176,6 +179,25 @@ class GlooCommunicator final : public EngineBase {
   DeadlineWatch watch_;           // last: its thread uses the members above
 };
 
+template <typename T>
+RawAllReduce RawOf(std::shared_ptr<::gloo::Context> context, ReduceOp op) {
+  void (*reduce)(void*, const void*, const void*, std::size_t) = &::gloo::sum<T>;
+  if (op == ReduceOp::kMin) reduce = &::gloo::min<T>;
+  if (op == ReduceOp::kMax) reduce = &::gloo::max<T>;
+  if (op == ReduceOp::kProduct) reduce = &::gloo::product<T>;
+  return [context = std::move(context), reduce](Buffer data) -> Status {
+    try {
+      ::gloo::AllreduceOptions options(context);
+      options.setOutput(static_cast<T*>(data.data), data.count);
+      options.setReduceFunction(reduce);
+      ::gloo::allreduce(options);
+      return Ok();
+    } catch (const std::exception& failure) {
+      return Error(Code::kUnavailable, OneLine(failure.what()));
+    }
+  };
+}
+
 void IgnoreBrokenPipes() {
   struct sigaction now {};
   if (sigaction(SIGPIPE, nullptr, &now) != 0 || now.sa_handler != SIG_DFL) return;
@@ -195,6 +217,26 @@ Result<std::unique_ptr<Communicator>> MakeGloo(const GlooOptions& options) {
   RINGWARD_ASSIGN(std::unique_ptr<Mesh> mesh, Mesh::Connect(options));
   return std::unique_ptr<Communicator>(
       std::make_unique<GlooCommunicator>(options, std::move(mesh)));
+}
+
+RawAllReduce RawGlooAllReduce(Communicator& communicator, DType dtype, ReduceOp op) {
+  auto* engine = dynamic_cast<GlooCommunicator*>(&communicator);
+  if (engine == nullptr || op == ReduceOp::kAverage) return nullptr;
+  switch (dtype) {
+    case DType::kFloat16:
+      return RawOf<::gloo::float16>(engine->context(), op);
+    case DType::kBFloat16:
+      return nullptr;
+    case DType::kFloat32:
+      return RawOf<float>(engine->context(), op);
+    case DType::kFloat64:
+      return RawOf<double>(engine->context(), op);
+    case DType::kInt32:
+      return RawOf<std::int32_t>(engine->context(), op);
+    case DType::kInt64:
+      return RawOf<std::int64_t>(engine->context(), op);
+  }
+  return nullptr;
 }
 
 }  // namespace ringward::comm

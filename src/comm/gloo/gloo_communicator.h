@@ -9,6 +9,7 @@
 #include "comm/board.h"
 #include "comm/communicator.h"
 #include "comm/engine_base.h"
+#include "comm/raw_allreduce.h"
 
 namespace ringward::comm {
 
@@ -42,5 +43,9 @@ struct GlooOptions {
 /// process, unless it already has a handler. Gloo ends the process if ranks pass different counts,
 /// and its data ports take the first connection they get: keep them on a trusted network.
 Result<std::unique_ptr<Communicator>> MakeGloo(const GlooOptions& options);
+
+/// gloo::allreduce with Gloo's own arithmetic on the connections of `communicator`, which MakeGloo
+/// made and which must outlive it; null where Gloo has no such operation (averages, bfloat16).
+RawAllReduce RawGlooAllReduce(Communicator& communicator, DType dtype, ReduceOp op);
 
 }  // namespace ringward::comm

@@ -96,7 +96,9 @@ Status Mesh::Join() {
     context->setTimeout(std::max(milliseconds(1), Left(deadline) / 5));
     context->connectFullMesh(store, device);
     context_ = std::move(context);
-    return ExchangeEnds(store);
+    RINGWARD_TRY(ExchangeEnds(store));
+    context_->setTimeout(options_.timeout);
+    return Ok();
   } catch (const StoreFailure& failure) {
     return failure.error();
   } catch (const std::exception& failure) {

@@ -319,4 +319,16 @@ Result<std::unique_ptr<Communicator>> MakeMpi(const MpiOptions& options) {
       std::make_unique<MpiCommunicator>(comm, rank, size, options));
 }
 
+RawAllReduce RawMpiAllReduce(DType dtype, ReduceOp op) {
+  if (SizeOf(dtype) == 2 || op == ReduceOp::kAverage) return nullptr;
+  MPI_Op mpi_op = MPI_SUM;
+  if (op == ReduceOp::kMin) mpi_op = MPI_MIN;
+  if (op == ReduceOp::kMax) mpi_op = MPI_MAX;
+  if (op == ReduceOp::kProduct) mpi_op = MPI_PROD;
+  return [mpi_op, type = MpiTypeOf(dtype)](Buffer data) {
+    return Check(MPI_Allreduce(MPI_IN_PLACE, data.data, static_cast<int>(data.count), type, mpi_op,
+                               MPI_COMM_WORLD));
+  };
+}
+
 }  // namespace ringward::comm

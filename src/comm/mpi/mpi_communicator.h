@@ -8,6 +8,7 @@
 #include "comm/board.h"
 #include "comm/communicator.h"
 #include "comm/engine_base.h"
+#include "comm/raw_allreduce.h"
 
 namespace ringward::comm {
 
@@ -36,5 +37,9 @@ struct MpiOptions {
 /// The deadline of an asynchronous call counts from the first Done() or Wait(): MPI makes progress
 /// only inside them.
 Result<std::unique_ptr<Communicator>> MakeMpi(const MpiOptions& options = {});
+
+/// MPI_Allreduce on MPI_COMM_WORLD, or null where MPI has no such operation (averages, halves).
+/// REQUIRES: MakeMpi() has succeeded.
+RawAllReduce RawMpiAllReduce(DType dtype, ReduceOp op);
 
 }  // namespace ringward::comm
