@@ -56,9 +56,13 @@ using ModelFiles = std::map<std::string, std::string>;
 /// REQUIRES: a consistent model. The same model gives the same bytes.
 Result<ModelFiles> WriteModelFiles(const Model& model);
 
+/// Whether a reader compares checksums; kIgnore lets a fuzzer reach what lies behind them.
+enum class Checksums { kVerify, kIgnore };
+
 /// Checks everything: format and version, sizes, checksums, shapes, ranges, finite values.
 /// kCorrupt or kInvalidInput naming the file and the reason; `folder` is for messages.
-Result<Model> ReadModelFiles(const ModelFiles& files, const std::string& folder);
+Result<Model> ReadModelFiles(const ModelFiles& files, const std::string& folder,
+                             Checksums checksums = Checksums::kVerify);
 
 /// Writes the folder in one step (a broken write leaves nothing or the model that was there).
 /// `extra` files (e.g. report.html) come along. kInvalidInput when `folder` holds something else.
