@@ -141,8 +141,9 @@ std::vector<Contribution> Scorer::Explain(std::span<const float> x, double score
     for (const std::size_t j : features[f]) contribution.expected.push_back(rows[f * inputs_ + j]);
     result.push_back(std::move(contribution));
   }
-  std::stable_sort(result.begin(), result.end(),
-                   [](const auto& a, const auto& b) { return a.share > b.share; });
+  std::sort(result.begin(), result.end(), [](const auto& a, const auto& b) {
+    return a.share != b.share ? a.share > b.share : a.feature < b.feature;
+  });
   return result;
 }
 
