@@ -67,7 +67,7 @@ struct GradientArgs {
   Panels x;
   Panels delta;
   std::size_t panels = 0;
-  float* scratch = nullptr;  ///< at least panels * 16 * RoundUp(delta.width, 16) floats
+  float* scratch = nullptr;  ///< panels * 256 floats
   float* weights = nullptr;  ///< [x.width, delta.width], written
   float* bias = nullptr;     ///< [delta.width], written
 };

@@ -12,7 +12,8 @@ std::size_t Workspace::Reserve(double count) {
   RINGWARD_CHECK(memory_ == nullptr && count >= 0);
   constexpr double kLine = 16;  // floats of a cache line
   const double handle = floats_;
-  floats_ += (std::ceil(count / kLine) + 1) * kLine;
+  constexpr double kSlackLines = 4;
+  floats_ += (std::ceil(count / kLine) + kSlackLines) * kLine;
   // Beyond 2^53 the handle would be wrong, but Allocate() refuses long before.
   return handle < 0x1p53 ? static_cast<std::size_t>(handle) : 0;
 }

@@ -13,8 +13,8 @@ namespace ringward::learn {
 /// Reserve() every buffer, Allocate() once, then At() gives the addresses. Zero at first.
 class Workspace {
  public:
-  /// Asks for `count` floats; returns the handle for At(). Some room follows every buffer, into
-  /// which vector loads may reach.
+  /// Asks for `count` floats; returns the handle for At(). Room for 64 more follows
+  /// every buffer, into which vectors may reach.
   std::size_t Reserve(double count);
 
   /// Fails with kResource where the sum exceeds the machine's memory or cannot be had.

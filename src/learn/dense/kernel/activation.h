@@ -78,17 +78,35 @@ inline void Loss(const Panels& y, const Panels& target, std::size_t panels, floa
   }
 }
 
+/// delta[i] = (y - target) * row weight * slope(i, y) of one panel.
+template <typename Slope>
+inline void PanelDelta(const OutputDeltaArgs& args, std::size_t panel, Slope&& slope) {
+  const float* y = args.y.At(panel);
+  const float* t = args.target.At(panel);
+  float* delta = args.delta.At(panel);
+  F weight[kVectors];
+  for (int v = 0; v < kVectors; ++v) {
+    weight[v] = Load(args.row_weight + panel * kPanelRows + static_cast<std::size_t>(v) * kStep);
+  }
+  for (std::size_t o = 0; o < args.y.width; ++o) {
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) {
+      const std::size_t i = o * kPanelRows + static_cast<std::size_t>(v) * kStep;
+      const F value = Load(y + i);
+      Store(delta + i, slope((value - Load(t + i)) * weight[v], i, value));
+    }
+  }
+}
+
 inline void OutputDelta(const OutputDeltaArgs& args) {
   for (std::size_t p = 0; p < args.panels; ++p) {
-    const float* y = args.y.At(p);
-    const float* t = args.target.At(p);
-    const float* slope = args.slope == nullptr ? nullptr : args.slope + p * args.y.stride;
-    float* delta = args.delta.At(p);
-    for (std::size_t i = 0; i < args.y.width * kPanelRows; i += kStep) {
-      const F weight = Load(args.row_weight + p * kPanelRows + i % kPanelRows);
-      const F value = Load(y + i);
-      const F d = slope != nullptr ? Load(slope + i) : SlopeOf(args.activation, value);
-      Store(delta + i, (value - Load(t + i)) * weight * d);
+    if (args.slope != nullptr) {
+      const float* slope = args.slope + p * args.y.stride;
+      PanelDelta(args, p, [&](F d, std::size_t i, F) { return d * Load(slope + i); });
+    } else if (args.activation == Activation::kIdentity) {
+      PanelDelta(args, p, [](F d, std::size_t, F) { return d; });
+    } else {
+      PanelDelta(args, p, [&](F d, std::size_t, F y) { return d * SlopeOf(args.activation, y); });
     }
   }
 }

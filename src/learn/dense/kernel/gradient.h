@@ -6,70 +6,73 @@
 
 namespace ringward::learn::RINGWARD_KERNELS {
 
-/// Sum of the lanes, pairwise, in an order that depends on kLanes only.
-inline float LaneSum(F v) {
-  float lanes[kStep];
-  Store(lanes, v);
-  for (std::size_t width = kStep / 2; width > 0; width /= 2) {
-    for (std::size_t i = 0; i < width; ++i) lanes[i] += lanes[i + width];
-  }
-  return lanes[0];
-}
-
-/// weights[i .. i+M)[o .. o+16) from delta transposed to [panel][row][16 outputs].
-template <int M>
-inline void GradientBlock(const GradientArgs& args, const float* delta_rows, std::size_t i,
-                          std::size_t o) {
-  Tile<M> tile = {};
+/// weights[i .. i+M)[o .. o+V vectors) from the delta of those outputs as [panel][row][16 outputs].
+template <int M, int V>
+inline void GradientBlock(const GradientArgs& args, std::size_t i, std::size_t o) {
+  Tile<M, V> tile = {};
   for (std::size_t p = 0; p < args.panels; ++p) {
-    Accumulate<M>(args.x.At(p) + i * kPanelRows, kPanelRows, 1,
-                  delta_rows + p * kPanelRows * kPanelRows, kPanelRows, tile);
+    Accumulate<M, V>(args.x.At(p) + i * kPanelRows, kPanelRows, 1,
+                     args.scratch + p * kPanelRows * kPanelRows, kPanelRows, tile);
   }
   const std::size_t out = args.delta.width;
   float* to = args.weights + i * out + o;
-  if (out - o >= kPanelRows) {
-    ForTile<M>([&](int m, int v, std::size_t) {
+  if (out - o >= V * kStep) {
+    ForTile<M, V>([&](int m, int v, std::size_t) {
       Store(to + static_cast<std::size_t>(m) * out + static_cast<std::size_t>(v) * kStep,
             tile[m][v]);
     });
     return;
   }
-  float block[M][kPanelRows];
-  ForTile<M>([&](int m, int v, std::size_t) {
+  float block[M][V * kStep];
+  ForTile<M, V>([&](int m, int v, std::size_t) {
     Store(&block[m][static_cast<std::size_t>(v) * kStep], tile[m][v]);
   });
-  for (std::size_t m = 0; m < M; ++m) {
-    for (std::size_t q = 0; q < out - o; ++q) to[m * out + q] = block[m][q];
-  }
+  for (std::size_t m = 0; m < M; ++m) CopyFloats(block[m], to + m * out, out - o);
 }
 
-inline void BiasGradient(const GradientArgs& args) {
-  for (std::size_t o = 0; o < args.delta.width; ++o) {
-    F sum = Zero();
-    for (std::size_t p = 0; p < args.panels; ++p) {
-      const float* delta = args.delta.At(p) + o * kPanelRows;
+/// bias[o .. o+16) from the same delta: even and odd rows apart, to halve the chain of additions.
+inline void BiasGradient(const GradientArgs& args, std::size_t o) {
+  F even[kVectors] = {};
+  F odd[kVectors] = {};
+  for (std::size_t r = 0; r < args.panels * kPanelRows; r += 2) {
+    const float* row = args.scratch + r * kPanelRows;
 #pragma GCC unroll 4
-      for (int v = 0; v < kVectors; ++v) sum += Load(delta + static_cast<std::size_t>(v) * kStep);
+    for (int v = 0; v < kVectors; ++v) {
+      even[v] += Load(row + static_cast<std::size_t>(v) * kStep);
+      odd[v] += Load(row + kPanelRows + static_cast<std::size_t>(v) * kStep);
     }
-    args.bias[o] = LaneSum(sum);
+  }
+  float sum[kPanelRows];
+  for (int v = 0; v < kVectors; ++v) {
+    Store(sum + static_cast<std::size_t>(v) * kStep, even[v] + odd[v]);
+  }
+  const std::size_t left = args.delta.width - o;
+  CopyFloats(sum, args.bias + o, left < kPanelRows ? left : kPanelRows);
+}
+
+/// All inputs, V vectors of outputs from o on. Fewer vectors leave registers for more inputs.
+template <int V>
+inline void GradientColumns(const GradientArgs& args, std::size_t o) {
+  constexpr int kInputs = kBlock * kVectors / V;
+  for (std::size_t i = 0; i < args.x.width;) {
+    const int block = BlockSize<kInputs>(args.x.width - i);
+    WithInt<kInputs>(block, [&](auto m) { GradientBlock<m.kValue, V>(args, i, o); });
+    i += static_cast<std::size_t>(block);
   }
 }
 
 inline void Gradient(const GradientArgs& args) {
-  const std::size_t in = args.x.width;
   for (std::size_t o = 0; o < args.delta.width; o += kPanelRows) {
-    const std::size_t left = args.delta.width - o;
+    std::size_t left = args.delta.width - o;
+    if (left > kPanelRows) left = kPanelRows;
     for (std::size_t p = 0; p < args.panels; ++p) {
-      TransposeTile(args.delta.At(p) + o * kPanelRows, left < kPanelRows ? left : kPanelRows,
+      TransposeTile(args.delta.At(p) + o * kPanelRows, left,
                     args.scratch + p * kPanelRows * kPanelRows);
     }
-    for (std::size_t i = 0; i < in;) {
-      const int block = BlockSize(in - i);
-      WithInt<kBlock>(block, [&](auto m) { GradientBlock<m.kValue>(args, args.scratch, i, o); });
-      i += static_cast<std::size_t>(block);
-    }
+    WithInt<kVectors>(static_cast<int>((left + kStep - 1) / kStep),
+                      [&](auto v) { GradientColumns<v.kValue>(args, o); });
+    BiasGradient(args, o);
   }
-  BiasGradient(args);
 }
 
 }  // namespace ringward::learn::RINGWARD_KERNELS

@@ -13,35 +13,36 @@ namespace ringward::learn::RINGWARD_KERNELS {
 /// Longest run of k between two visits of the result: 16 KiB of a panel, half of a level-1 cache.
 inline constexpr std::size_t kChunk = 256;
 
-template <int M>
-using Tile = F[M][kVectors];
+template <int M, int V = kVectors>
+using Tile = F[M][V];
 
-/// tile[m][:] += sum over k of a[m * row + k * column] * b[k][16].
-template <int M>
+/// tile[m][:] += sum over k of a[m * row + k * column] * b[k][0 .. V vectors); b has 16 floats
+/// per k.
+template <int M, int V = kVectors>
 inline void Accumulate(const float* a, std::size_t row, std::size_t column, const float* b,
-                       std::size_t k, Tile<M>& tile) {
+                       std::size_t k, Tile<M, V>& tile) {
   for (std::size_t i = 0; i < k; ++i) {
-    F bv[kVectors];
+    F bv[V];
 #pragma GCC unroll 4
-    for (int v = 0; v < kVectors; ++v) {
+    for (int v = 0; v < V; ++v) {
       bv[v] = Load(b + i * kPanelRows + static_cast<std::size_t>(v) * kStep);
     }
 #pragma GCC unroll 16
     for (int m = 0; m < M; ++m) {
       const F s = Splat(a[static_cast<std::size_t>(m) * row + i * column]);
 #pragma GCC unroll 4
-      for (int v = 0; v < kVectors; ++v) tile[m][v] = Fma(s, bv[v], tile[m][v]);
+      for (int v = 0; v < V; ++v) tile[m][v] = Fma(s, bv[v], tile[m][v]);
     }
   }
 }
 
 /// Calls body(m, v, offset): offset of the vector in a block of features of a panel.
-template <int M, typename Body>
+template <int M, int V = kVectors, typename Body>
 inline void ForTile(Body&& body) {
 #pragma GCC unroll 16
   for (int m = 0; m < M; ++m) {
 #pragma GCC unroll 4
-    for (int v = 0; v < kVectors; ++v) {
+    for (int v = 0; v < V; ++v) {
       body(m, v, static_cast<std::size_t>(m) * kPanelRows + static_cast<std::size_t>(v) * kStep);
     }
   }
@@ -49,10 +50,11 @@ inline void ForTile(Body&& body) {
 
 /// Features of the next block when `left` remain: the last two blocks share what would leave a
 /// block too short to hide the latency of its additions.
+template <int kMax = kBlock>
 inline int BlockSize(std::size_t left) {
-  constexpr std::size_t kFull = kBlock;
+  constexpr std::size_t kFull = kMax;
   if (left <= kFull) return static_cast<int>(left);
-  if (left >= 2 * kFull) return kBlock;
+  if (left >= 2 * kFull) return kMax;
   return static_cast<int>((left + 1) / 2);
 }
 
@@ -61,7 +63,7 @@ inline void PackWeights(const float* weights, std::size_t in, std::size_t out, f
   for (std::size_t k0 = 0; k0 < in; k0 += kChunk) {
     const std::size_t k = in - k0 < kChunk ? in - k0 : kChunk;
     for (std::size_t o = 0; o < out;) {
-      const int block = BlockSize(out - o);
+      const int block = BlockSize<>(out - o);
       const auto step = static_cast<std::size_t>(block);
       const float* from = weights + k0 * out + o;
       // Each store is a whole vector; the next one overwrites what was too much.
@@ -106,7 +108,7 @@ inline void Forward(const ForwardArgs& args) {
     for (std::size_t k0 = 0; k0 < args.x.width; k0 += kChunk) {
       const std::size_t k = args.x.width - k0 < kChunk ? args.x.width - k0 : kChunk;
       for (std::size_t o = 0; o < args.y.width;) {
-        const int block = BlockSize(args.y.width - o);
+        const int block = BlockSize<>(args.y.width - o);
         WithInt<kBlock>(block, [&](auto m) {
           ForwardBlock<m.kValue>(args, packed, args.x.At(p), k0, k, o, p);
         });
@@ -151,7 +153,7 @@ inline void InputDelta(const InputDeltaArgs& args) {
     for (std::size_t k0 = 0; k0 < out; k0 += kChunk) {
       const std::size_t k = out - k0 < kChunk ? out - k0 : kChunk;
       for (std::size_t i = 0; i < in;) {
-        const int block = BlockSize(in - i);
+        const int block = BlockSize<>(in - i);
         WithInt<kBlock>(block, [&](auto m) { InputDeltaBlock<m.kValue>(args, k0, k, i, p); });
         i += static_cast<std::size_t>(block);
       }

@@ -81,6 +81,10 @@ inline W MulLow(W a, W b) {
 #endif
 }
 
+inline void CopyFloats(const float* from, float* to, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) to[i] = from[i];
+}
+
 /// An integer as a type, to choose a template by a loop's remainder.
 template <int N>
 struct Int {

@@ -19,17 +19,12 @@ inline void Transpose4(const float* from, std::size_t from_stride, float* to,
   _mm_storeu_ps(to + 3 * to_stride, d);
 }
 
-/// to[row][feature] of 16 x 16 from `features` features of a panel; the others become zero.
+/// to[row][feature] of 16 x 16 from `features` features of a panel. Reads and writes up to three
+/// features more; the others are left as they are.
 inline void TransposeTile(const float* panel, std::size_t features, float* to) {
-  std::size_t f = 0;
-  for (; f + 4 <= features; f += 4) {
+  for (std::size_t f = 0; f < features; f += 4) {
     for (std::size_t r = 0; r < kPanelRows; r += 4) {
       Transpose4(panel + f * kPanelRows + r, kPanelRows, to + r * kPanelRows + f, kPanelRows);
-    }
-  }
-  for (; f < kPanelRows; ++f) {
-    for (std::size_t r = 0; r < kPanelRows; ++r) {
-      to[r * kPanelRows + f] = f < features ? panel[f * kPanelRows + r] : 0.0F;
     }
   }
 }

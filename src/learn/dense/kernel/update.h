@@ -5,11 +5,8 @@
 
 namespace ringward::learn::RINGWARD_KERNELS {
 
-/// Calls body(offset, read, write) over count floats; the last, shorter vector goes through a
-/// copy, so that every element sees the same instructions wherever it lies.
-inline void CopyFloats(const float* from, float* to, std::size_t count) {
-  for (std::size_t i = 0; i < count; ++i) to[i] = from[i];
-}
+// The last, shorter vector goes through a copy, so that every element sees the same instructions
+// wherever it lies.
 
 struct AdamConstants {
   F beta1, beta2, rest1, rest2, epsilon, step, second_scale, l2, shrink;
