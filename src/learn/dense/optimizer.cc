@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "learn/dense/flush_denormals.h"
 #include "learn/dense/kernels.h"
 
 namespace ringward::learn {
@@ -16,6 +17,7 @@ class Sgd final : public Optimizer {
 
   void Step(std::span<float> parameters, std::span<const float> gradients) override {
     RINGWARD_CHECK(parameters.size() == velocity_.size() && gradients.size() == velocity_.size());
+    const FlushDenormals flush;
     ++steps_;
     kernels_.sgd({.parameters = parameters.data(),
                   .gradients = gradients.data(),
@@ -49,6 +51,7 @@ class Adam final : public Optimizer {
 
   void Step(std::span<float> parameters, std::span<const float> gradients) override {
     RINGWARD_CHECK(parameters.size() == first_.size() && gradients.size() == first_.size());
+    const FlushDenormals flush;
     ++steps_;
     const double rate = options_.learning_rate;
     const double decay = options_.weight_decay;

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/rng.h"
+#include "learn/dense/flush_denormals.h"
 #include "learn/dense/kernels.h"
 #include "learn/dense/spec_check.h"
 #include "learn/dense/workspace.h"
@@ -16,6 +17,15 @@ namespace {
 /// Floats between two panels. One cache line more than needed, so that panels of widths that are
 /// powers of two do not all fall into the same sets of the level-1 cache.
 std::size_t PanelStride(std::size_t width) { return (width + 1) * kPanelRows; }
+
+/// Panels that go through all layers before the next ones: 64 rows, whose activations then stay in
+/// the level-2 cache.
+constexpr std::size_t kBlockPanels = 4;
+
+/// The panels from `first` on.
+Panels From(const Panels& panels, std::size_t first) {
+  return {panels.At(first), panels.stride, panels.width};
+}
 
 /// One layer's place in a member's parameters, and its shape.
 struct Layer {
@@ -81,11 +91,19 @@ class DensePlan final : public Plan {
   void FillKeys(std::span<const RowKey> keys);
   RowStream Stream(std::uint64_t seed, RngPurpose purpose, std::size_t member,
                    std::size_t layer) const;
+  void PackMember(std::size_t member);
+  ForwardArgs LayerArgs(std::size_t member, std::size_t layer) const;
   void ForwardMember(std::size_t member, std::uint64_t seed);
-  void ForwardLayer(std::size_t member, std::size_t layer, const Panels& x, const Panels& y,
-                    float* slope, const DropoutArgs* dropout);
-  Panels InferMember(std::size_t member);
-  void WriteLosses(const Panels& y, std::size_t member, std::span<float> losses);
+  void ForwardBlock(std::size_t member, std::uint64_t seed, std::size_t first, std::size_t panels);
+  Panels InferBlock(std::size_t member, std::size_t first, std::size_t panels);
+  void CopyLosses(std::size_t member, std::span<float> losses) const;
+  /// Calls body(first panel, number of panels) for every block of the batch.
+  template <typename Body>
+  void ForBlocks(Body&& body) {
+    for (std::size_t first = 0; first < panels_; first += kBlockPanels) {
+      body(first, std::min(kBlockPanels, panels_ - first));
+    }
+  }
   void BackwardMember(std::size_t member);
 
   NetSpec spec_;
@@ -157,15 +175,12 @@ Status DensePlan::Allocate() {
   parameters_ = space_.Reserve(count);
   input_ = reserve(Inputs());
   target_ = reserve(Outputs());
-  delta_[0] = reserve(width_max_);
-  delta_[1] = reserve(width_max_);
-  row_values_ = space_.Reserve(panels * kPanelRows);
-  double weights_max = 0;
-  for (const Layer& layer : layers_) {
-    weights_max =
-        std::max(weights_max, static_cast<double>(layer.in) * static_cast<double>(layer.out));
+  const double delta_panels = options_.training ? panels : std::min<double>(panels, kBlockPanels);
+  for (std::size_t& handle : delta_) {
+    handle = space_.Reserve(delta_panels * static_cast<double>(PanelStride(width_max_)));
   }
-  packed_ = space_.Reserve(weights_max);
+  row_values_ = space_.Reserve(panels * kPanelRows);
+  packed_ = space_.Reserve(static_cast<double>(member_size_));
   if (options_.training) {
     gradients_ = space_.Reserve(count);
     scratch_ = space_.Reserve(panels * kPanelRows * kPanelRows);
@@ -241,55 +256,72 @@ RowStream DensePlan::Stream(std::uint64_t seed, RngPurpose purpose, std::size_t 
   return {.key = {mixed[0], mixed[1]}, .rows = keys_.data()};
 }
 
-void DensePlan::ForwardLayer(std::size_t member, std::size_t layer, const Panels& x,
-                             const Panels& y, float* slope, const DropoutArgs* dropout) {
-  const Layer& shape = layers_[layer];
+void DensePlan::PackMember(std::size_t member) {
   const float* own = space_.At(parameters_) + member * member_size_;
-  kernels_.pack_weights(own + shape.weight, shape.in, shape.out, space_.At(packed_));
-  kernels_.forward({.x = x,
-                    .y = y,
-                    .panels = panels_,
-                    .packed = space_.At(packed_),
-                    .bias = own + shape.bias,
-                    .activation = shape.activation,
-                    .slope = slope,
-                    .dropout = dropout});
+  // In rising order: what one layer writes too much, the next overwrites.
+  for (const Layer& layer : layers_) {
+    kernels_.pack_weights(own + layer.weight, layer.in, layer.out,
+                          space_.At(packed_) + layer.weight);
+  }
 }
 
-void DensePlan::ForwardMember(std::size_t member, std::uint64_t seed) {
-  Panels x = MemberInput(member);
+/// What does not depend on the block. REQUIRES: PackMember(member) came before.
+ForwardArgs DensePlan::LayerArgs(std::size_t member, std::size_t layer) const {
+  return {.packed = space_.At(packed_) + layers_[layer].weight,
+          .bias = space_.At(parameters_) + member * member_size_ + layers_[layer].bias,
+          .activation = layers_[layer].activation};
+}
+
+void DensePlan::ForwardBlock(std::size_t member, std::uint64_t seed, std::size_t first,
+                             std::size_t panels) {
+  Panels x = From(MemberInput(member), first);
   if (NoiseSd(member) > 0) {
-    kernels_.add_noise(View(input_, Inputs()), Stream(seed, RngPurpose::kNoise, member, 0),
-                       NoiseSd(member), panels_, x);
+    RowStream stream = Stream(seed, RngPurpose::kNoise, member, 0);
+    stream.rows += first;
+    kernels_.add_noise(From(View(input_, Inputs()), first), stream, NoiseSd(member), panels, x);
   }
   for (std::size_t l = 0; l < layers_.size(); ++l) {
     const Kept& kept = KeptOf(member, l);
-    const Panels y = View(kept.y, layers_[l].out);
+    ForwardArgs args = LayerArgs(member, l);
+    args.x = x;
+    args.y = From(View(kept.y, layers_[l].out), first);
+    args.panels = panels;
+    if (layers_[l].keeps_slope) args.slope = space_.At(kept.slope) + first * args.y.stride;
     DropoutArgs dropout = layers_[l].dropout;
-    const bool drops = dropout.drop_below > 0;
-    if (drops) dropout.stream = Stream(seed, RngPurpose::kDropout, member, l);
-    ForwardLayer(member, l, x, y, layers_[l].keeps_slope ? space_.At(kept.slope) : nullptr,
-                 drops ? &dropout : nullptr);
-    x = y;
+    if (dropout.drop_below > 0) {
+      dropout.stream = Stream(seed, RngPurpose::kDropout, member, l);
+      dropout.stream.rows += first;
+      args.dropout = &dropout;
+    }
+    kernels_.forward(args);
+    x = args.y;
   }
+  kernels_.loss(x, From(target_panels_, first), panels,
+                space_.At(row_values_) + first * kPanelRows);
 }
 
-void DensePlan::WriteLosses(const Panels& y, std::size_t member, std::span<float> losses) {
-  float* per_row = space_.At(row_values_);
-  kernels_.loss(y, target_panels_, panels_, per_row);
+void DensePlan::ForwardMember(std::size_t member, std::uint64_t seed) {
+  PackMember(member);
+  ForBlocks(
+      [&](std::size_t first, std::size_t panels) { ForwardBlock(member, seed, first, panels); });
+}
+
+void DensePlan::CopyLosses(std::size_t member, std::span<float> losses) const {
+  const float* per_row = space_.At(row_values_);
   for (std::size_t r = 0; r < rows_; ++r) losses[r * Members() + member] = per_row[r];
 }
 
 void DensePlan::Forward(std::span<const float> x, std::span<const float> target,
                         std::span<const RowKey> keys, std::uint64_t seed, std::span<float> losses) {
   RINGWARD_CHECK(options_.training);
+  const FlushDenormals flush;
   LoadBatch(x, target);
   RINGWARD_CHECK(losses.size() == rows_ * Members());
   RINGWARD_CHECK(keys.size() == rows_ || (keys.empty() && !NeedsKeys(spec_)));
   FillKeys(keys);
   for (std::size_t e = 0; e < Members(); ++e) {
     ForwardMember(e, seed);
-    WriteLosses(View(KeptOf(e, layers_.size() - 1).y, Outputs()), e, losses);
+    CopyLosses(e, losses);
   }
   can_backward_ = true;
 }
@@ -329,6 +361,7 @@ void DensePlan::BackwardMember(std::size_t member) {
 
 void DensePlan::Backward(std::span<const float> weights) {
   RINGWARD_CHECK(can_backward_ && weights.size() == rows_ * Members());
+  const FlushDenormals flush;
   can_backward_ = false;
   const float scale = 2.0F / static_cast<float>(Outputs());
   float* row_weight = space_.At(row_values_);
@@ -340,31 +373,48 @@ void DensePlan::Backward(std::span<const float> weights) {
   }
 }
 
-Panels DensePlan::InferMember(std::size_t member) {
-  Panels x = View(input_, Inputs());
+/// Outputs of a block, valid until the next block.
+Panels DensePlan::InferBlock(std::size_t member, std::size_t first, std::size_t panels) {
+  Panels x = From(View(input_, Inputs()), first);
   for (std::size_t l = 0; l < layers_.size(); ++l) {
-    const Layer& layer = layers_[l];
-    const Panels y = View(delta_[l % 2], layer.out);
-    // Gelu writes its slopes only where asked.
-    ForwardLayer(member, l, x, y, nullptr, nullptr);
-    x = y;
+    ForwardArgs args = LayerArgs(member, l);
+    args.x = x;
+    args.y = View(delta_[l % 2], layers_[l].out);
+    args.panels = panels;
+    kernels_.forward(args);
+    x = args.y;
   }
   return x;
 }
 
 void DensePlan::Evaluate(std::span<const float> x, std::span<const float> target,
                          std::span<float> losses) {
+  const FlushDenormals flush;
   LoadBatch(x, target);
   RINGWARD_CHECK(losses.size() == rows_ * Members());
-  for (std::size_t e = 0; e < Members(); ++e) WriteLosses(InferMember(e), e, losses);
+  for (std::size_t e = 0; e < Members(); ++e) {
+    PackMember(e);
+    ForBlocks([&](std::size_t first, std::size_t panels) {
+      kernels_.loss(InferBlock(e, first, panels), From(target_panels_, first), panels,
+                    space_.At(row_values_) + first * kPanelRows);
+    });
+    CopyLosses(e, losses);
+  }
 }
 
 void DensePlan::Infer(std::span<const float> x, std::size_t rows, std::span<float> out) {
   SetRows(rows);
   RINGWARD_CHECK(x.size() == rows * Inputs() && out.size() == Members() * rows * Outputs());
+  const FlushDenormals flush;
   kernels_.to_panels(x.data(), rows, View(input_, Inputs()));
   for (std::size_t e = 0; e < Members(); ++e) {
-    kernels_.from_panels(InferMember(e), rows, out.data() + e * rows * Outputs());
+    PackMember(e);
+    float* own = out.data() + e * rows * Outputs();
+    ForBlocks([&](std::size_t first, std::size_t panels) {
+      const std::size_t row = first * kPanelRows;
+      kernels_.from_panels(InferBlock(e, first, panels), std::min(panels * kPanelRows, rows - row),
+                           own + row * Outputs());
+    });
   }
 }
 

@@ -51,6 +51,12 @@ Status CheckSpec(const NetSpec& spec) {
   return Ok();
 }
 
+std::vector<std::pair<std::string, Activation>> ActivationNames() {
+  return {{"identity", Activation::kIdentity},    {"relu", Activation::kRelu},
+          {"leaky-relu", Activation::kLeakyRelu}, {"tanh", Activation::kTanh},
+          {"sigmoid", Activation::kSigmoid},      {"gelu", Activation::kGelu}};
+}
+
 bool NeedsKeys(const NetSpec& spec) {
   for (const float sd : spec.input_noise) {
     if (sd > 0) return true;

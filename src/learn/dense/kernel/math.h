@@ -24,8 +24,8 @@ inline F Exp(F x) {
   const F n = shifted - magic;
   const F r = Fma(n, Splat(2.12194440e-4F), Fma(n, Splat(-0.693359375F), x));
   const F p = Fma(r * r, Polynomial(r, kC), r) + Splat(1.0F);
-  const I exponent = (AsI(shifted) - AsI(magic)) << 23;
-  return AsF(AsI(p) + exponent);
+  const U exponent = (AsU(shifted) - AsU(magic)) << 23;
+  return AsF(AsU(p) + exponent);
 }
 
 /// Natural logarithm of normal x > 0, absolute error below 2e-7 times max(1, |log x|).
@@ -34,9 +34,8 @@ inline F Log(F x) {
                                  -1.666848024e-01F, 1.424993653e-01F,  -1.241105069e-01F,
                                  1.166151106e-01F,  -1.157120072e-01F, 7.149753898e-02F};
   // The mantissa is brought to [sqrt(1/2), sqrt(2)).
-  const I bits = AsI(x) - AsI(Splat(0.707106781F));
-  const I exponent = bits >> 23;
-  const F f = AsF(AsI(x) - (exponent << 23)) - Splat(1.0F);
+  const I exponent = reinterpret_cast<I>(AsU(x) - AsU(Splat(0.707106781F))) >> 23;
+  const F f = AsF(AsU(x) - (reinterpret_cast<U>(exponent) << 23)) - Splat(1.0F);
   const F e = __builtin_convertvector(exponent, Loose);
   const F f2 = f * f;
   F r = Fma(f2 * f, Polynomial(f, kC), f2 * Splat(-0.5F));

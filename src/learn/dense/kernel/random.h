@@ -7,45 +7,50 @@
 
 namespace ringward::learn::RINGWARD_KERNELS {
 
-/// Philox4x32-10 of base/rng.h on kLanes counters at once. Even and odd lanes are kept apart in
-/// 64-bit lanes of which only the low half counts, as the multiplication needs them.
-struct Philox4 {
-  W even[4], odd[4];
-
-  void Round(std::uint32_t key0, std::uint32_t key1) {
-    Half(even, key0, key1);
-    Half(odd, key0, key1);
-  }
-  static void Half(W (&c)[4], std::uint32_t key0, std::uint32_t key1) {
-    const W p0 = MulLow(c[0], W{} + 0xD2511F53U);
-    const W p1 = MulLow(c[2], W{} + 0xCD9E8D57U);
-    c[0] = (p1 >> 32) ^ c[1] ^ (W{} + key0);
-    c[1] = p1;
-    c[2] = (p0 >> 32) ^ c[3] ^ (W{} + key1);
-    c[3] = p0;
+/// The keys of Philox's ten rounds, the same in every lane.
+struct RoundKeys {
+  W first[10], second[10];
+  explicit RoundKeys(const RowStream& stream) {
+    std::uint32_t a = stream.key[0];
+    std::uint32_t b = stream.key[1];
+    for (int round = 0; round < 10; ++round) {
+      first[round] = W{} + a;
+      second[round] = W{} + b;
+      a += 0x9E3779B9U;
+      b += 0xBB67AE85U;
+    }
   }
 };
 
+/// One round of Philox4x32 (base/rng.h) on the low halves of 64-bit lanes.
+inline void PhiloxRound(const RoundKeys& keys, int round, W (&c)[4]) {
+  const W p0 = MulLow(c[0], W{} + 0xD2511F53U);
+  const W p1 = MulLow(c[2], W{} + 0xCD9E8D57U);
+  c[0] = (p1 >> 32) ^ c[1] ^ keys.first[round];
+  c[1] = p1;
+  c[2] = (p0 >> 32) ^ c[3] ^ keys.second[round];
+  c[3] = p0;
+}
+
 /// Words 4 * group .. 4 * group + 3 of each row's stream, rows `first` .. first + kLanes - 1.
-inline void RandomWords(const RowStream& stream, const PanelKeys& keys, std::size_t first,
+/// Even and odd lanes are apart, as the multiplication needs them.
+inline void RandomWords(const RoundKeys& keys, const PanelKeys& rows, std::size_t first,
                         std::uint32_t group, U (&words)[4]) {
-  const U counter[4] = {LoadU(keys.row_low + first), LoadU(keys.row_high + first),
-                        LoadU(keys.epoch + first), SplatU(group)};
-  Philox4 philox;
+  const U counter[4] = {LoadU(rows.row_low + first), LoadU(rows.row_high + first),
+                        LoadU(rows.epoch + first), SplatU(group)};
+  W even[4];
+  W odd[4];
   for (int i = 0; i < 4; ++i) {
-    philox.even[i] = reinterpret_cast<W>(counter[i]);
-    philox.odd[i] = philox.even[i] >> 32;
+    even[i] = reinterpret_cast<W>(counter[i]);
+    odd[i] = even[i] >> 32;
   }
-  std::uint32_t key0 = stream.key[0];
-  std::uint32_t key1 = stream.key[1];
 #pragma GCC unroll 10
   for (int round = 0; round < 10; ++round) {
-    philox.Round(key0, key1);
-    key0 += 0x9E3779B9U;
-    key1 += 0xBB67AE85U;
+    PhiloxRound(keys, round, even);
+    PhiloxRound(keys, round, odd);
   }
   for (int i = 0; i < 4; ++i) {
-    words[i] = reinterpret_cast<U>((philox.even[i] & 0xFFFFFFFFU) | (philox.odd[i] << 32));
+    words[i] = reinterpret_cast<U>((even[i] & 0xFFFFFFFFU) | (odd[i] << 32));
   }
 }
 
@@ -65,22 +70,37 @@ inline void Normals(U a, U b, F* z0, F* z1) {
   *z1 = radius * Select(swap, cos, sin);
 }
 
+/// Groups of four words drawn before they are used. Drawing and using are two long chains of
+/// dependent instructions; in loops of their own the processor overlaps several groups of each.
+inline constexpr std::size_t kGroups = 16;
+
+/// Noise of rows `first` .. first + kLanes - 1 of one panel, features from .. to.
+inline void AddNoiseChunk(const RoundKeys& keys, const PanelKeys& rows, std::size_t first, F sd,
+                          std::size_t from, std::size_t to, const float* x, float* y) {
+  U words[kGroups][4];
+  for (std::size_t j = from; j < to; j += 4) {
+    RandomWords(keys, rows, first, static_cast<std::uint32_t>(j / 4), words[(j - from) / 4]);
+  }
+  for (std::size_t j = from; j < to; j += 4) {
+    const U(&w)[4] = words[(j - from) / 4];
+    F z[4];
+    Normals(w[0], w[1], &z[0], &z[1]);
+    Normals(w[2], w[3], &z[2], &z[3]);
+    for (std::size_t q = 0; q < 4 && j + q < to; ++q) {
+      const std::size_t i = (j + q) * kPanelRows + first;
+      Store(y + i, Fma(z[q], sd, Load(x + i)));
+    }
+  }
+}
+
 inline void AddNoise(const Panels& in, const RowStream& stream, float sd, std::size_t panels,
                      const Panels& out) {
+  const RoundKeys keys(stream);
   for (std::size_t p = 0; p < panels; ++p) {
-    const float* x = in.At(p);
-    float* y = out.At(p);
-    for (std::size_t first = 0; first < kPanelRows; first += kStep) {
-      for (std::size_t j = 0; j < in.width; j += 4) {
-        U words[4];
-        RandomWords(stream, stream.rows[p], first, static_cast<std::uint32_t>(j / 4), words);
-        F z[4];
-        Normals(words[0], words[1], &z[0], &z[1]);
-        Normals(words[2], words[3], &z[2], &z[3]);
-        for (std::size_t q = 0; q < 4 && j + q < in.width; ++q) {
-          const std::size_t i = (j + q) * kPanelRows + first;
-          Store(y + i, Fma(z[q], Splat(sd), Load(x + i)));
-        }
+    for (std::size_t from = 0; from < in.width; from += kGroups * 4) {
+      const std::size_t to = in.width - from < kGroups * 4 ? in.width : from + kGroups * 4;
+      for (std::size_t first = 0; first < kPanelRows; first += kStep) {
+        AddNoiseChunk(keys, stream.rows[p], first, Splat(sd), from, to, in.At(p), out.At(p));
       }
     }
   }
@@ -89,13 +109,13 @@ inline void AddNoise(const Panels& in, const RowStream& stream, float sd, std::s
 /// Drops units of one panel: y and slope are multiplied by 0 or keep_scale.
 inline void Dropout(const DropoutArgs& args, std::size_t panel, std::size_t width, float* y,
                     float* slope) {
+  const RoundKeys keys(args.stream);
   // Unsigned comparison by signed instructions: the sign bits of both sides are flipped.
   const I limit = reinterpret_cast<I>(SplatU(args.drop_below ^ 0x80000000U));
   for (std::size_t first = 0; first < kPanelRows; first += kStep) {
     for (std::size_t j = 0; j < width; j += 4) {
       U words[4];
-      RandomWords(args.stream, args.stream.rows[panel], first, static_cast<std::uint32_t>(j / 4),
-                  words);
+      RandomWords(keys, args.stream.rows[panel], first, static_cast<std::uint32_t>(j / 4), words);
       for (std::size_t q = 0; q < 4 && j + q < width; ++q) {
         const std::size_t i = (j + q) * kPanelRows + first;
         const I kept = reinterpret_cast<I>(words[q] ^ 0x80000000U) >= limit;
