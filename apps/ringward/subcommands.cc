@@ -1,6 +1,7 @@
 #include "ringward/subcommands.h"
 
 #include "ringward/bench_allreduce.h"
+#include "ringward/bench_train.h"
 #include "ringward/completion.h"
 #include "ringward/evaluate.h"
 #include "ringward/model_info.h"
@@ -16,6 +17,7 @@ Registry AllSubcommands() {
   registry.Add<EvaluateCommand>();
   registry.Add<ModelInfoCommand>();
   registry.Add<BenchAllReduceCommand>();
+  registry.Add<BenchTrainCommand>();
   registry.Add<CompletionCommand>();
   return registry;
 }

@@ -130,4 +130,15 @@ ENDS = [
     Case("no bar without a terminal", "demo", ["demo", "end", "progress"], 0, "", r"\S+Z info halfway\n"),
 ]
 
-CASES = FRAME + OPTIONS + ENDS
+TINY_BENCH = ["bench", "train", "--layers", "5,3,5", "--batch", "7", "--seconds", "0.01"]
+BENCH = [
+    Case("bench train", "ringward", TINY_BENCH, 0, r"# one thread.*\nbatch .* wrong\n +7 .* 0\n"),
+    Case("bench train on the least kernels", "ringward", [*TINY_BENCH, "--isa", "baseline", "--json"], 0,
+         r'.*"isa": "baseline".*"batch": 7,.*"wrong": 0\n.*'),
+    Case("bench train with one width", "ringward", ["bench", "train", "--layers", "5"], 2, "",
+         exactly("ringward bench train: --layers needs at least two widths, e.g. 20,10,20")),
+    Case("bench train of a width of 0", "ringward", ["bench", "train", "--layers", "5,0,5"], 2, "",
+         r"ringward bench train: --layers: got '0', .*\n"),
+]
+
+CASES = FRAME + OPTIONS + ENDS + BENCH
