@@ -6,6 +6,7 @@
 #include "ringward/evaluate.h"
 #include "ringward/model_info.h"
 #include "ringward/score.h"
+#include "ringward/simulate.h"
 #include "ringward/train.h"
 
 namespace ringward::cli {
@@ -19,6 +20,7 @@ Registry AllSubcommands() {
   registry.Add<BenchAllReduceCommand>();
   registry.Add<BenchTrainCommand>();
   registry.Add<CompletionCommand>();
+  registry.Add<SimulateTableCommand>();
   return registry;
 }
 

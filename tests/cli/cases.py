@@ -142,3 +142,33 @@ BENCH = [
 ]
 
 CASES = FRAME + OPTIONS + ENDS + BENCH
+SIMULATE = [
+    Case("simulated table on standard output", "ringward",
+         ["simulate", "table", "--rows", "2", "--sensors", "4", "--out", "-", "--start", "2026-03-01"], 0,
+         r"timestamp,flow_m3h,inflow_m3h,tank_level_m,suction_pressure_bar,mode,label,kind,faulty_sensor\n"
+         r"2026-03-01T00:00:00Z,(\d+\.\d,){2}(\d\.\d{3},){2}\w+,0,normal,none\n2026-03-01T00:05:00Z,.*\n"),
+    Case("simulated table in a file", "ringward",
+         ["simulate", "table", "--rows", "100", "--anomalies", "0.1", "--kinds", "spike,drift", "--out", "t.csv"], 0,
+         r"t\.csv: 100 rows, 10 of them anomalous, 21 columns\n  drift +5 rows in 1 event\n  spike +5 rows in \d events\n"),
+    Case("simulated table as json", "ringward",
+         ["simulate", "table", "--rows", "100", "--anomalies", "0", "--out", "t.csv", "--json"], 0,
+         r'\{\n  "file": "t.csv",\n  "seed": 0,\n  "rows": 100,\n  "anomalous_rows": 0,.*"kinds": \[\]\n\}\n'),
+    Case("simulated table without a file", "ringward", ["simulate", "table"], 2, "",
+         exactly("ringward simulate table: missing --out: a file, or - for standard output")),
+    Case("simulated table of an unknown kind", "ringward",
+         ["simulate", "table", "--out", "t.csv", "--kinds", "drfit"], 2, "",
+         r"ringward simulate table: --kinds: got 'drfit', expected .*drift, spike.*\n"),
+    Case("simulated table with too many anomalies", "ringward",
+         ["simulate", "table", "--out", "t.csv", "--anomalies", "0.6"], 2, "",
+         exactly("ringward simulate table: --anomalies: got '0.6', expected a number, 0 <= x <= 0.5")),
+    Case("simulated table at no time", "ringward",
+         ["simulate", "table", "--out", "t.csv", "--start", "yesterday"], 2, "",
+         exactly("ringward simulate table: --start: got 'yesterday', expected a time like 2026-01-05T00:00:00Z, "
+                 "from 1970 to 9999")),
+    Case("simulated table in no folder", "ringward", ["simulate", "table", "--out", "none/t.csv"], 2, "",
+         r"ringward simulate table: none/t\.csv: .*\n"),
+    Case("simulated table twice on standard output", "ringward", ["simulate", "table", "--out", "-", "--json"], 2, "",
+         exactly("ringward simulate table: --json and --out - both want standard output: name a file with --out")),
+]
+
+CASES = FRAME + OPTIONS + ENDS + SIMULATE
