@@ -141,7 +141,6 @@ BENCH = [
          r"ringward bench train: --layers: got '0', .*\n"),
 ]
 
-CASES = FRAME + OPTIONS + ENDS + BENCH
 SIMULATE = [
     Case("simulated table on standard output", "ringward",
          ["simulate", "table", "--rows", "2", "--sensors", "4", "--out", "-", "--start", "2026-03-01"], 0,
@@ -171,4 +170,4 @@ SIMULATE = [
          exactly("ringward simulate table: --json and --out - both want standard output: name a file with --out")),
 ]
 
-CASES = FRAME + OPTIONS + ENDS + SIMULATE
+CASES = FRAME + OPTIONS + ENDS + BENCH + SIMULATE
