@@ -164,8 +164,10 @@ Result<std::string> CsvScanner::PeekLine(int n) {
     bytes.remove_prefix(begin_);
     int line = 0;
     std::size_t start = 0;
-    for (std::size_t lf = 0; (lf = bytes.find('\n', start)) != std::string_view::npos; ++line) {
-      if (line == n) return std::string(bytes.substr(start, lf - start));
+    for (std::size_t lf = 0; (lf = bytes.find('\n', start)) != std::string_view::npos;) {
+      const std::string_view text = bytes.substr(start, lf - start);
+      const bool is_empty = text.empty() || text == "\r";
+      if (!is_empty && line++ == n) return std::string(text);
       start = lf + 1;
     }
     if (eof_) return std::string(line == n ? bytes.substr(start) : std::string_view());

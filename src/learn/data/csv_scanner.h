@@ -35,8 +35,8 @@ class CsvScanner {
   std::uint64_t line() const { return record_line_; }
   const std::string& name() const { return source_->name(); }
 
-  /// Before the first record only: line `n` (0 or 1) as it is, reading as far as needed; empty
-  /// where the file is shorter. Skips the byte-order mark; UTF-16 is kInvalidInput.
+  /// Before the first record only: non-empty line `n` (0 or 1) as it is, reading as far as
+  /// needed; empty where the file is shorter. Skips the byte-order mark; UTF-16 is kInvalidInput.
   Result<std::string> PeekLine(int n);
   /// Goes back to the first byte; allowed until Commit().
   void Rewind();

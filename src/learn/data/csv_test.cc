@@ -46,6 +46,7 @@ TEST(CsvTest, ReadsWhatPeopleWrite) {
        "a,b\n1,2\n",
        "a=1 b=2|"},
       {"empty lines", "a,b\n\n1,2\n\r\n3,4\n\n", "a=1 b=2|a=3 b=4|"},
+      {"an empty first line", "\r\n\na;b\n1;2\n", "a=1 b=2|"},
       {"tabs", "a\tb\n1,5\tx\n", "a=1,5 b=x|"},
       {"semicolons", "a;b,c\n1;2\n", "a=1 b,c=2|"},
       {"pipes", "a|b\n1|2\n", "a=1 b=2|"},
