@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Hurts jobs of real processes at random times and sees how they end.
 
-    kill_ranks.py --bin build/dev/bin [--engines mpi,gloo] [--count 3] [--seed S] [--only NAME]
+    kill_ranks.py build/release/bin/ringward [--engines mpi,gloo] [--count 3] [--seed S] [--only NAME]
 
 Each round kills (SIGKILL) or freezes (SIGSTOP) one rank and asserts: the job ends within 10 s of it, the rank is
 named, and no process, port, shared-memory file or folder is left. Then come the cases that are not left to chance:
@@ -9,6 +9,7 @@ freezes in each phase of a job, the launcher, mpirun and a shim killed, Ctrl-C, 
 """
 import argparse
 import os
+import pathlib
 import random
 import re
 import signal
@@ -233,9 +234,9 @@ def run(test, name, rng, label):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--bin", required=True, help="folder with launch_driver and ringward-rank")
+    parser.add_argument("binary", type=pathlib.Path, help="ringward, beside ringward-rank and launch_driver")
     parser.add_argument("--engines", default="mpi,gloo")
-    parser.add_argument("--count", type=int, default=3, help="random blows per engine")
+    parser.add_argument("--count", "--kills", type=int, default=3, help="random blows per engine")
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 32))
     parser.add_argument("--only", choices=["random_blow", *PHASES], help="this case alone, --count times")
     parser.add_argument("--quick", action="store_true", help="few of the cases that are not left to chance")
@@ -244,7 +245,7 @@ def main():
     bad = total = 0
     for engine in options.engines.split(","):
         rng = random.Random(f"{options.seed} {engine}")
-        test = Test(options.bin, engine)
+        test = Test(options.binary.parent, engine)
         cases = [(options.only or "random_blow", i) for i in range(options.count)]
         if not options.only:
             cases += [(name, 0) for name in (QUICK if options.quick else PHASES)]
