@@ -49,9 +49,11 @@ def listening_inodes():
 
 
 class JobProcess:
-    """`launch_driver` with a job of `ringward-rank`, tagged so that all its processes are found."""
+    """`launch_driver` with a job of `ringward-rank`, tagged so that all its processes are found.
 
-    def __init__(self, bin_dir, tmp, ranks, engine, job, collective_timeout_ms=5000, start_timeout_ms=60000):
+    prelude: a program and arguments that end up executing the rest, in every rank."""
+
+    def __init__(self, bin_dir, tmp, ranks, engine, job, collective_timeout_ms=5000, start_timeout_ms=60000, prelude=()):
         self.tag = uuid.uuid4().hex
         self.tmp = pathlib.Path(tmp)
         self.job_dirs = set()
@@ -60,7 +62,7 @@ class JobProcess:
         self.process = subprocess.Popen(
             [f"{bin_dir}/launch_driver", "--np", str(ranks), "--engine", engine,
              "--collective-timeout-ms", str(collective_timeout_ms), "--start-timeout-ms", str(start_timeout_ms),
-             f"{bin_dir}/ringward-rank", *job],
+             *prelude, f"{bin_dir}/ringward-rank", *job],
             env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
             start_new_session=True)
 
