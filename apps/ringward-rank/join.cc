@@ -39,6 +39,7 @@ Made JoinGloo(const launch::RankEnvironment& environment, comm::Board* board) {
                          .store_port = port,
                          .job = environment.job_id,
                          .timeout = environment.collective_timeout,
+                         .start_timeout = environment.start_timeout,
                          .board = board});
 }
 #endif

@@ -116,7 +116,7 @@ Result<int> TrainCommand::RunRanks(Context& context, const launch::EngineChoice&
   job.forward_input = std::find(settings_.data.paths.begin(), settings_.data.paths.end(), "-") !=
                       settings_.data.paths.end();
   RINGWARD_ASSIGN(const auto result, launch::RunJob(job));
-  if (!result.message.empty()) WriteStderrLine("ringward: " + result.message);
+  if (!result.message.empty()) WriteStderrLine(result.message);
   return result.exit_code;
 }
 

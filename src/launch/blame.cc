@@ -128,21 +128,21 @@ bool HasFinished(const Evidence& evidence) {
 
 Failure Blame(const Evidence& evidence) {
   if (evidence.verdict && evidence.verdict->culprit >= 0) return FromVerdict(evidence);
+  const int vanished = FirstToVanish(evidence);
   int rank =
       FirstToEnd(evidence, [](const RankEvidence& r) { return !IsVictim(r) && !WasTerminated(r); });
   const bool mpirun_killed = evidence.mpirun_status && WIFSIGNALED(*evidence.mpirun_status);
-  if (rank < 0 && !mpirun_killed) {
+  if (rank < 0 && vanished < 0 && !mpirun_killed) {
     rank = FirstToEnd(evidence, [](const RankEvidence& r) { return !IsVictim(r); });
   }
   if (rank >= 0) return FromEnd(evidence, rank);
   if (mpirun_killed) {
     return {-1, "mpirun " + DescribeExit(*evidence.mpirun_status), kExitCouldNotRun, false};
   }
-  rank = FirstToVanish(evidence);
-  if (rank >= 0) {
-    const std::string where = Whereabouts(At(evidence, rank).status);
-    return {rank,
-            Name(rank, At(evidence, rank)) + " died" + (where.empty() ? "" : " " + where) +
+  if (vanished >= 0) {
+    const std::string where = Whereabouts(At(evidence, vanished).status);
+    return {vanished,
+            Name(vanished, At(evidence, vanished)) + " died" + (where.empty() ? "" : " " + where) +
                 "; how is not known, its parent process is lost too",
             kExitCouldNotRun, false};
   }

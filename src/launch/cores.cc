@@ -3,11 +3,14 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <array>
+#include <chrono>
 #include <cstdio>
 #include <fstream>
 #include <optional>
 #include <sstream>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 namespace ringward::launch {
@@ -61,6 +64,37 @@ double SmallestUpwards(const std::string& mount, std::string path,
   }
 }
 
+struct Load {
+  int online = 0;
+  int running = 0;  ///< tasks on a processor or waiting for one, this one among them
+};
+
+Load ReadLoad(const std::string& root) {
+  std::ifstream file(root + "/proc/stat");
+  Load load;
+  for (std::string line; std::getline(file, line);) {
+    // "cpu0 ...", "cpu1 ..."; the line of their sum is "cpu ...".
+    if (line.starts_with("cpu") && !line.starts_with("cpu ")) ++load.online;
+    std::istringstream words(line);
+    std::string name;
+    if (line.starts_with("procs_running ")) words >> name >> load.running;
+  }
+  return load;
+}
+
+void LookAtLoad(const std::string& root, Cores& cores) {
+  constexpr std::size_t kLooks = 5;
+  std::array<int, kLooks> running{};
+  for (std::size_t i = 0; i < kLooks; ++i) {
+    if (i > 0) std::this_thread::sleep_for(std::chrono::milliseconds(4));
+    const Load load = ReadLoad(root);
+    cores.online = load.online;
+    running[i] = load.running;
+  }
+  std::nth_element(running.begin(), running.begin() + kLooks / 2, running.end());
+  cores.busy = std::max(0, running[kLooks / 2] - 1);
+}
+
 bool ListContains(std::string_view list, std::string_view word) {
   while (!list.empty()) {
     const std::size_t comma = std::min(list.find(','), list.size());
@@ -101,6 +135,7 @@ Cores UsableCores(const std::string& root) {
   cores.usable = cores.affinity;
   if (cores.quota > 0) cores.usable = std::min(cores.usable, static_cast<int>(cores.quota));
   cores.usable = std::max(cores.usable, 1);
+  LookAtLoad(root, cores);
   return cores;
 }
 

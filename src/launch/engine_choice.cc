@@ -24,13 +24,17 @@ EngineChoice Local(const Cores& cores) {
 }
 
 EngineChoice Mpi(int ranks, const Cores& cores, const std::string& reason) {
-  const bool crowded = ranks > cores.usable;
+  const bool fit = cores.Fit(ranks);
   std::string why = "engine mpi: " + reason + "; " + Ranks(ranks) + " on " + cores.Describe();
   // Two jobs that both bind would share the first cores and leave the others idle, and unbound
   // ranks were no slower here; so ranks are never bound.
-  why += crowded ? ", more ranks than cores: waiting ranks yield, no binding"
-                 : ": waiting ranks spin, no binding";
-  return {"mpi", crowded, why};
+  if (ranks > cores.usable) {
+    why += ", more ranks than cores";
+  } else if (!fit) {
+    why += ", " + std::to_string(cores.busy) + " other tasks want to run";
+  }
+  why += fit ? ": waiting ranks spin, no binding" : ": waiting ranks yield, no binding";
+  return {"mpi", !fit, why};
 }
 
 EngineChoice Gloo(int ranks, const Cores& cores, const std::string& reason) {

@@ -133,8 +133,12 @@ class JobProcess:
             time.sleep(0.02)
 
     def destroy(self):
-        """After a failed test: nothing of the job may disturb the next."""
-        for pid in [*self.processes(), self.process.pid]:
+        """After a failed test: nothing of the job may disturb the next. The janitor does it, if it can."""
+        self.process.kill()
+        end = time.monotonic() + 10
+        while self.processes() and time.monotonic() < end:
+            time.sleep(0.05)
+        for pid in self.processes():
             try:
                 os.kill(pid, signal.SIGKILL)
             except ProcessLookupError:

@@ -21,7 +21,9 @@ struct GlooOptions {
   std::string job;
   std::uint64_t generation = 0;            ///< grows each time the group is formed anew
   std::string bind_address = "127.0.0.1";  ///< this rank's own, on which peers reach it
-  std::chrono::milliseconds timeout = kDefaultTimeout;  ///< of the rendezvous and of each call
+  std::chrono::milliseconds timeout = kDefaultTimeout;  ///< of each call
+  /// Of the rendezvous: ranks may start far apart on a busy machine. 0 = `timeout`.
+  std::chrono::milliseconds start_timeout{0};
   /// May be null; else must outlive the communicator. Errors then name the suspect.
   const Board* board = nullptr;
 };

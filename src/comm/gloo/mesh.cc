@@ -61,6 +61,10 @@ bool SpeaksOfTime(std::string_view text) {
          text.find("imeout") != std::string_view::npos;
 }
 
+std::chrono::milliseconds StartTimeout(const GlooOptions& options) {
+  return options.start_timeout.count() > 0 ? options.start_timeout : options.timeout;
+}
+
 }  // namespace
 
 std::string OneLine(std::string_view text) {
@@ -72,7 +76,7 @@ std::string OneLine(std::string_view text) {
 }
 
 Result<std::unique_ptr<Mesh>> Mesh::Connect(const GlooOptions& options) {
-  const Deadline deadline = After(options.timeout);
+  const Deadline deadline = After(StartTimeout(options));
   auto store = StoreClient::Connect(options.store_address, options.store_port, options.job,
                                     options.generation, deadline);
   if (!store) return std::move(store).error();
@@ -86,7 +90,7 @@ Result<std::unique_ptr<Mesh>> Mesh::Connect(const GlooOptions& options) {
 }
 
 Status Mesh::Join() {
-  const Deadline deadline = After(options_.timeout);
+  const Deadline deadline = After(StartTimeout(options_));
   try {
     StoreAdapter store(store_, deadline);
     auto context = std::make_shared<::gloo::rendezvous::Context>(options_.rank, options_.size);

@@ -30,9 +30,9 @@ struct MpiOptions {
 /// Open MPI cannot return from a collective whose peer is dead or frozen. So a watchdog thread,
 /// armed by one atomic store per call, ends the process with exit code 3 when a call passes its
 /// deadline, or when the board tells that a rank has failed while this one waits for it. It first
-/// names the culprit, in one line on standard error (the first rank to notice) and on the board;
-/// mpirun then ends the other ranks. Without a board it cannot name anybody, and peers learn of an
-/// Abort() only by the end of the process that called it.
+/// names the culprit on the board, from which the launcher tells the user; mpirun then ends the
+/// other ranks. Without a board it cannot name anybody and says on standard error which call got no
+/// answer, and peers learn of an Abort() only by the end of the process that called it.
 ///
 /// The deadline of an asynchronous call counts from the first Done() or Wait(): MPI makes progress
 /// only inside them.

@@ -39,12 +39,11 @@ void MpiWatchdog::LookForFailures(std::uint64_t sequence) const {
 }
 
 void MpiWatchdog::End(int culprit, const std::string& why, const std::string& line) const {
-  bool speaks = true;
   if (board_ != nullptr) {
-    speaks = board_->Accuse(culprit, rank_, why);
+    // The launcher tells the user, once for all ranks.
+    board_->Accuse(culprit, rank_, why);
     board_->Fail(rank_, line);
-  }
-  if (speaks) {
+  } else {
     const std::string text = "ringward: rank " + std::to_string(rank_) + ": " + line + "\n";
     (void)!write(STDERR_FILENO, text.data(), text.size());
   }
