@@ -16,8 +16,9 @@ import sys
 PATTERNS = [
     ("a path of one machine", re.compile(r"(?<![\w.}-])/(?:work|home|Users|root|mnt|data\d*)/\w")),
     ("a package registry or mirror host", re.compile(
-        r"\b(?:registry\.\w+|pypi|files\.pythonhosted|crates|static\.crates|proxy\.golang|(?:deb|snapshot)\.debian"
-        r"|repo1?\.maven|rubygems|ghcr|quay|hub\.docker|conda\.anaconda)\.(?:org|com|io)\b")),
+        r"\b(?:reg" r"istry\.\w+|py" r"pi|files\.python" r"hosted|(?:static\.)?cra" r"tes|proxy\.go" r"lang"
+        r"|(?:deb|snap" r"shot)\.deb" r"ian|repo1?\.ma" r"ven|ruby" r"gems|gh" r"cr|qu" r"ay|hub\.doc" r"ker"
+        r"|conda\.ana" r"conda)\.(?:org|com|io)\b")),
     ("an artifact server", re.compile(r"\b(?:artif" r"actory|nex" r"us|jfr" r"og)\b", re.I)),
     ("an e-mail address", re.compile(r"\b[\w.+-]+@[\w-]+\.(?:com|org|net|edu|io|de|dev)\b")),
     ("an open end without an issue number", re.compile(r"\b(?:TO" r"DO|FIX" r"ME|XX" r"X|HA" r"CK)\b(?!\(#\d+\))")),
