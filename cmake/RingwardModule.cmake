@@ -8,7 +8,20 @@
 # LINK    the CMake targets behind LIBS
 # TESTS   gtest sources; they may include test_support headers of their own folder and of DEPS
 # TEST_LABELS  further ctest labels (every test carries its module's name)
+# Test sources share one precompiled gtest header and are not optimised: compiling them is most of a build, running them is
+# not, and what they test is the library.
 # `ctest -L layers` (tools/check_layers.py) reads these calls and refuses any other include.
+if(BUILD_TESTING)
+  set(RINGWARD_TEST_OPTIONS -O0)
+  add_library(ringward_test_headers OBJECT ${CMAKE_CURRENT_LIST_DIR}/test_headers.cc)
+  target_compile_features(ringward_test_headers PRIVATE cxx_std_20)
+  # A precompiled header fits programs only when it is compiled as for a program.
+  set_target_properties(ringward_test_headers PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+  target_compile_options(ringward_test_headers PRIVATE -fPIE ${RINGWARD_TEST_OPTIONS})
+  target_link_libraries(ringward_test_headers PRIVATE GTest::gmock ringward_warnings)
+  target_precompile_headers(ringward_test_headers PRIVATE <gmock/gmock.h> <gtest/gtest.h>)
+endif()
+
 function(ringward_module name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPS;LIBS;LINK;TESTS;TEST_LABELS;TEST_LINK")
   if(arg_UNPARSED_ARGUMENTS)
@@ -31,6 +44,8 @@ function(ringward_module name)
     add_executable(${name}_test ${arg_TESTS})
     target_link_libraries(${name}_test PRIVATE ringward::${name} ringward_warnings ${arg_TEST_LINK} GTest::gmock
                                                GTest::gtest_main)
+    target_compile_options(${name}_test PRIVATE ${RINGWARD_TEST_OPTIONS})
+    target_precompile_headers(${name}_test REUSE_FROM ringward_test_headers)
     gtest_discover_tests(${name}_test TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 120
                          PROPERTIES LABELS "${name};${arg_TEST_LABELS}" TIMEOUT 300)
   endif()

@@ -1,11 +1,5 @@
 #include <fmt/format.h>
 
-// toml++ reports errors as values when its exceptions are off; it is compiled into this file only.
-#define TOML_EXCEPTIONS 0
-#define TOML_HEADER_ONLY 1
-#define TOML_ENABLE_FORMATTERS 0
-#include <toml++/toml.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -14,6 +8,7 @@
 
 #include "base/nearest_name.h"
 #include "base/options.h"
+#include "base/toml.h"
 
 namespace ringward {
 namespace {
@@ -24,8 +19,6 @@ Error At(const std::string& file, const toml::source_region& where, std::string_
   return {Code::kInvalidInput,
           fmt::format("{}:{}:{}: {}", file, where.begin.line, where.begin.column, what)};
 }
-
-std::string OneLine(std::string_view text) { return Printable(text, 200); }
 
 /// A float as TOML writes it: with a point or an exponent, so that it stays a float.
 std::string TomlReal(double value) {
@@ -267,12 +260,9 @@ class TomlReader {
 
 Status OptionTable::ApplyToml(std::string_view text, const std::string& file_name) {
   const std::string shown = Printable(file_name, 300);
-  const toml::parse_result parsed = toml::parse(text);
-  if (!parsed) {
-    return At(shown, parsed.error().source(), OneLine(parsed.error().description()));
-  }
+  RINGWARD_ASSIGN(const toml::table parsed, ParseToml(text, shown, Code::kInvalidInput));
   TomlReader reader(&options_, shown, section_, other_sections_);
-  RINGWARD_TRY(reader.Read(parsed.table(), ""));
+  RINGWARD_TRY(reader.Read(parsed, ""));
   for (Option* option : reader.set_) option->was_set_ = true;
   return Ok();
 }

@@ -81,7 +81,7 @@ TEST(ProcessTest, ADescriptorNeverNamesAnotherProcess) {
 
 TEST(KillTaggedTest, ReachesStoppedAndOrphanedProcessesAndNoOthers) {
   const std::string tag = "tag-" + std::to_string(getpid());
-  auto tagged = Shell("sleep 100 & exec setsid sleep 100");
+  auto tagged = Shell("setsid sleep 100 & sleep 100 & exec sleep 100");
   tagged.environment["RINGWARD_TEST_TAG"] = tag;
   auto other = Shell("exec sleep 100");
   other.environment["RINGWARD_TEST_TAG"] = tag + "x";

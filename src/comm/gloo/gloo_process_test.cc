@@ -3,13 +3,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "base/check.h"
 #include "comm/gloo/gloo_communicator.h"
 #include "comm/store_server.h"
 
@@ -30,15 +33,24 @@ using Work = std::function<Status(Communicator&)>;
 
 class Ranks {
  public:
+  // The ranks are forked before the store starts its threads: a child of a process with threads may
+  // inherit a lock that nobody will release. They learn its port from a pipe.
   explicit Ranks(const Work& work) {
-    auto store = StoreServer::Start({.job = "hurt"});
-    if (!store) return;
-    store_ = *std::move(store);
+    std::array<int, 2> port_pipe{};
+    RINGWARD_CHECK(pipe(port_pipe.data()) == 0);
     for (int rank = 0; rank < kWorld; ++rank) {
       const pid_t pid = fork();
-      if (pid == 0) Child(rank, work);
+      if (pid == 0) Child(rank, port_pipe[0], work);
       pids_.push_back(pid);
     }
+    auto store = StoreServer::Start({.job = "hurt"});
+    RINGWARD_CHECK(store);
+    store_ = *std::move(store);
+    const std::vector<std::uint16_t> ports(kWorld, store_->port());
+    const std::size_t bytes = ports.size() * sizeof ports[0];
+    RINGWARD_CHECK(write(port_pipe[1], ports.data(), bytes) == static_cast<ssize_t>(bytes));
+    close(port_pipe[0]);
+    close(port_pipe[1]);
   }
   ~Ranks() {
     for (const pid_t pid : pids_) {
@@ -65,14 +77,13 @@ class Ranks {
   }
 
  private:
-  [[noreturn]] void Child(int rank, const Work& work) {
+  [[noreturn]] static void Child(int rank, int port_pipe, const Work& work) {
     Status status = Ok();
+    std::uint16_t port = 0;
+    RINGWARD_CHECK(read(port_pipe, &port, sizeof port) == sizeof port);
     {
-      auto comm = MakeGloo({.rank = rank,
-                            .size = kWorld,
-                            .store_port = store_->port(),
-                            .job = "hurt",
-                            .timeout = kTimeout});
+      auto comm = MakeGloo(
+          {.rank = rank, .size = kWorld, .store_port = port, .job = "hurt", .timeout = kTimeout});
       status = comm ? Ok() : Status(comm.error());
       while (status) status = work(**comm);
     }

@@ -1,12 +1,10 @@
-#include <toml++/toml.h>
-
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <exception>
 #include <set>
 #include <utility>
 
+#include "base/toml.h"
 #include "learn/data/preprocessor.h"
 
 namespace ringward::learn {
@@ -303,15 +301,8 @@ class PreprocessorToml {
 };
 
 Result<Preprocessor> Preprocessor::FromToml(std::string_view text, const std::string& file) {
-  PreprocessorToml reader(file);
-  try {
-    return reader.Read(toml::parse(text));
-  } catch (const toml::parse_error& error) {
-    return Error(Code::kCorrupt, file + ":" + std::to_string(error.source().begin.line) + ": " +
-                                     Quoted(error.description()));
-  } catch (const std::exception& error) {
-    return reader.Bad(Quoted(error.what()));
-  }
+  RINGWARD_ASSIGN(const toml::table table, ParseToml(text, file, Code::kCorrupt));
+  return PreprocessorToml(file).Read(table);
 }
 
 }  // namespace ringward::learn

@@ -1,13 +1,13 @@
 #include "learn/score/model_text.h"
 
 #include <fmt/format.h>
-#include <toml++/toml.h>
 
 #include <array>
 #include <cmath>
 #include <sstream>
 #include <utility>
 
+#include "base/toml.h"
 #include "io/checksum.h"
 
 namespace ringward::learn {
@@ -200,16 +200,6 @@ Status ReadHistory(const toml::table* table, ModelHistory& history) {
   return Ok();
 }
 
-/// toml++ reports by exception: this is the edge where they stop.
-Result<toml::table> Parse(std::string_view text, const std::string& file) {
-  try {
-    return toml::parse(text);
-  } catch (const toml::parse_error& error) {
-    return Error(Code::kCorrupt, fmt::format("{}:{}: {}", file, error.source().begin.line,
-                                             std::string(error.description())));
-  }
-}
-
 Status CheckVersion(const toml::table& table, const std::string& file) {
   if (table["format"].value<std::string>().value_or("") != kFormatName) {
     return Error(Code::kCorrupt, file + ": is not a ringward model");
@@ -245,7 +235,7 @@ std::string WriteModelText(const Model& model, const ModelFiles& files) {
 }
 
 Result<ModelText> ReadModelText(std::string_view text, const std::string& file) {
-  RINGWARD_ASSIGN(const toml::table table, Parse(text, file));
+  RINGWARD_ASSIGN(const toml::table table, ParseToml(text, file, Code::kCorrupt));
   RINGWARD_TRY(CheckVersion(table, file));
   const auto refuse = [&](const Error& error) {
     return Error(error.code(), file + ": " + error.what());
@@ -267,7 +257,7 @@ Result<ModelText> ReadModelText(std::string_view text, const std::string& file) 
 }
 
 Status CheckFiles(std::string_view text, const ModelFiles& files, const std::string& folder) {
-  RINGWARD_ASSIGN(const toml::table table, Parse(text, folder + "/model.toml"));
+  RINGWARD_ASSIGN(const toml::table table, ParseToml(text, folder + "/model.toml", Code::kCorrupt));
   const toml::table* listed = table["files"].as_table();
   if (listed == nullptr) return Error(Code::kCorrupt, folder + "/model.toml: files lacks");
   for (const auto& [key, node] : *listed) {
