@@ -49,7 +49,10 @@ class DensePlan final : public Plan {
   Status Allocate();
 
   const NetSpec& spec() const override { return spec_; }
-  std::span<float> parameters() override { return {space_.At(parameters_), Count()}; }
+  std::span<float> parameters() override {
+    packed_is_current_ = false;
+    return {space_.At(parameters_), Count()};
+  }
   std::span<float> gradients() override {
     if (!options_.training) return {};
     return {space_.At(gradients_), Count()};
@@ -91,12 +94,18 @@ class DensePlan final : public Plan {
   void FillKeys(std::span<const RowKey> keys);
   RowStream Stream(std::uint64_t seed, RngPurpose purpose, std::size_t member,
                    std::size_t layer) const;
-  void PackMember(std::size_t member);
+  void PackWeights();
   ForwardArgs LayerArgs(std::size_t member, std::size_t layer) const;
   void ForwardMember(std::size_t member, std::uint64_t seed);
   void ForwardBlock(std::size_t member, std::uint64_t seed, std::size_t first, std::size_t panels);
-  Panels InferBlock(std::size_t member, std::size_t first, std::size_t panels);
-  void CopyLosses(std::size_t member, std::span<float> losses) const;
+  Panels InferBlock(std::size_t member, std::size_t panels);
+  Panels LoadBlock(std::span<const float> values, std::size_t first, std::size_t panels,
+                   const Panels& to);
+  void CopyLosses(std::size_t member, std::size_t first, std::size_t rows,
+                  std::span<float> losses) const;
+  std::size_t BlockRows(std::size_t first, std::size_t panels) const {
+    return std::min(panels * kPanelRows, rows_ - first * kPanelRows);
+  }
   /// Calls body(first panel, number of panels) for every block of the batch.
   template <typename Body>
   void ForBlocks(Body&& body) {
@@ -126,6 +135,7 @@ class DensePlan final : public Plan {
   std::size_t rows_ = 0;    ///< of the current call
   std::size_t panels_ = 0;  ///< that hold them
   bool can_backward_ = false;
+  bool packed_is_current_ = false;  ///< with parameters_
 };
 
 void DensePlan::MakeLayers() {
@@ -167,7 +177,10 @@ void DensePlan::ReserveKept(double panels) {
 
 Status DensePlan::Allocate() {
   MakeLayers();
-  const double panels = std::ceil(static_cast<double>(options_.batch_max) / kPanelRows);
+  const double batch_panels = std::ceil(static_cast<double>(options_.batch_max) / kPanelRows);
+  // Without training, only one block is held at a time.
+  const double panels =
+      options_.training ? batch_panels : std::min<double>(batch_panels, kBlockPanels);
   const auto reserve = [&](std::size_t width) {
     return space_.Reserve(panels * static_cast<double>(PanelStride(width)));
   };
@@ -175,12 +188,9 @@ Status DensePlan::Allocate() {
   parameters_ = space_.Reserve(count);
   input_ = reserve(Inputs());
   target_ = reserve(Outputs());
-  const double delta_panels = options_.training ? panels : std::min<double>(panels, kBlockPanels);
-  for (std::size_t& handle : delta_) {
-    handle = space_.Reserve(delta_panels * static_cast<double>(PanelStride(width_max_)));
-  }
+  for (std::size_t& handle : delta_) handle = reserve(width_max_);
   row_values_ = space_.Reserve(panels * kPanelRows);
-  packed_ = space_.Reserve(static_cast<double>(member_size_));
+  packed_ = space_.Reserve(count);
   if (options_.training) {
     gradients_ = space_.Reserve(count);
     scratch_ = space_.Reserve(panels * kPanelRows * kPanelRows);
@@ -256,19 +266,25 @@ RowStream DensePlan::Stream(std::uint64_t seed, RngPurpose purpose, std::size_t 
   return {.key = {mixed[0], mixed[1]}, .rows = keys_.data()};
 }
 
-void DensePlan::PackMember(std::size_t member) {
-  const float* own = space_.At(parameters_) + member * member_size_;
+/// Brings the packed weights up to date with the parameters.
+void DensePlan::PackWeights() {
+  if (packed_is_current_) return;
   // In rising order: what one layer writes too much, the next overwrites.
-  for (const Layer& layer : layers_) {
-    kernels_.pack_weights(own + layer.weight, layer.in, layer.out,
-                          space_.At(packed_) + layer.weight);
+  for (std::size_t e = 0; e < Members(); ++e) {
+    for (const Layer& layer : layers_) {
+      const std::size_t at = e * member_size_ + layer.weight;
+      kernels_.pack_weights(space_.At(parameters_) + at, layer.in, layer.out,
+                            space_.At(packed_) + at);
+    }
   }
+  packed_is_current_ = true;
 }
 
-/// What does not depend on the block. REQUIRES: PackMember(member) came before.
+/// What does not depend on the block. REQUIRES: PackWeights() came before.
 ForwardArgs DensePlan::LayerArgs(std::size_t member, std::size_t layer) const {
-  return {.packed = space_.At(packed_) + layers_[layer].weight,
-          .bias = space_.At(parameters_) + member * member_size_ + layers_[layer].bias,
+  const std::size_t start = member * member_size_;
+  return {.packed = space_.At(packed_) + start + layers_[layer].weight,
+          .bias = space_.At(parameters_) + start + layers_[layer].bias,
           .activation = layers_[layer].activation};
 }
 
@@ -301,14 +317,15 @@ void DensePlan::ForwardBlock(std::size_t member, std::uint64_t seed, std::size_t
 }
 
 void DensePlan::ForwardMember(std::size_t member, std::uint64_t seed) {
-  PackMember(member);
   ForBlocks(
       [&](std::size_t first, std::size_t panels) { ForwardBlock(member, seed, first, panels); });
 }
 
-void DensePlan::CopyLosses(std::size_t member, std::span<float> losses) const {
+/// row_values_[0 .. rows) are the losses of the rows from `first` on.
+void DensePlan::CopyLosses(std::size_t member, std::size_t first, std::size_t rows,
+                           std::span<float> losses) const {
   const float* per_row = space_.At(row_values_);
-  for (std::size_t r = 0; r < rows_; ++r) losses[r * Members() + member] = per_row[r];
+  for (std::size_t r = 0; r < rows; ++r) losses[(first + r) * Members() + member] = per_row[r];
 }
 
 void DensePlan::Forward(std::span<const float> x, std::span<const float> target,
@@ -319,9 +336,10 @@ void DensePlan::Forward(std::span<const float> x, std::span<const float> target,
   RINGWARD_CHECK(losses.size() == rows_ * Members());
   RINGWARD_CHECK(keys.size() == rows_ || (keys.empty() && !NeedsKeys(spec_)));
   FillKeys(keys);
+  PackWeights();
   for (std::size_t e = 0; e < Members(); ++e) {
     ForwardMember(e, seed);
-    CopyLosses(e, losses);
+    CopyLosses(e, 0, rows_, losses);
   }
   can_backward_ = true;
 }
@@ -373,9 +391,16 @@ void DensePlan::Backward(std::span<const float> weights) {
   }
 }
 
-/// Outputs of a block, valid until the next block.
-Panels DensePlan::InferBlock(std::size_t member, std::size_t first, std::size_t panels) {
-  Panels x = From(View(input_, Inputs()), first);
+/// Brings a block's rows of `values`, row-major of the whole batch, to the front of `to`.
+Panels DensePlan::LoadBlock(std::span<const float> values, std::size_t first, std::size_t panels,
+                            const Panels& to) {
+  kernels_.to_panels(values.data() + first * kPanelRows * to.width, BlockRows(first, panels), to);
+  return to;
+}
+
+/// Outputs of the block that was loaded into input_, valid until the next call.
+Panels DensePlan::InferBlock(std::size_t member, std::size_t panels) {
+  Panels x = View(input_, Inputs());
   for (std::size_t l = 0; l < layers_.size(); ++l) {
     ForwardArgs args = LayerArgs(member, l);
     args.x = x;
@@ -389,33 +414,33 @@ Panels DensePlan::InferBlock(std::size_t member, std::size_t first, std::size_t 
 
 void DensePlan::Evaluate(std::span<const float> x, std::span<const float> target,
                          std::span<float> losses) {
-  const FlushDenormals flush;
-  LoadBatch(x, target);
+  SetRows(x.size() / Inputs());
+  RINGWARD_CHECK(x.size() == rows_ * Inputs() && target.size() == rows_ * Outputs());
   RINGWARD_CHECK(losses.size() == rows_ * Members());
-  for (std::size_t e = 0; e < Members(); ++e) {
-    PackMember(e);
-    ForBlocks([&](std::size_t first, std::size_t panels) {
-      kernels_.loss(InferBlock(e, first, panels), From(target_panels_, first), panels,
-                    space_.At(row_values_) + first * kPanelRows);
-    });
-    CopyLosses(e, losses);
-  }
+  const FlushDenormals flush;
+  PackWeights();
+  ForBlocks([&](std::size_t first, std::size_t panels) {
+    LoadBlock(x, first, panels, View(input_, Inputs()));
+    const Panels want = LoadBlock(target, first, panels, View(target_, Outputs()));
+    for (std::size_t e = 0; e < Members(); ++e) {
+      kernels_.loss(InferBlock(e, panels), want, panels, space_.At(row_values_));
+      CopyLosses(e, first * kPanelRows, BlockRows(first, panels), losses);
+    }
+  });
 }
 
 void DensePlan::Infer(std::span<const float> x, std::size_t rows, std::span<float> out) {
   SetRows(rows);
   RINGWARD_CHECK(x.size() == rows * Inputs() && out.size() == Members() * rows * Outputs());
   const FlushDenormals flush;
-  kernels_.to_panels(x.data(), rows, View(input_, Inputs()));
-  for (std::size_t e = 0; e < Members(); ++e) {
-    PackMember(e);
-    float* own = out.data() + e * rows * Outputs();
-    ForBlocks([&](std::size_t first, std::size_t panels) {
-      const std::size_t row = first * kPanelRows;
-      kernels_.from_panels(InferBlock(e, first, panels), std::min(panels * kPanelRows, rows - row),
-                           own + row * Outputs());
-    });
-  }
+  PackWeights();
+  ForBlocks([&](std::size_t first, std::size_t panels) {
+    LoadBlock(x, first, panels, View(input_, Inputs()));
+    for (std::size_t e = 0; e < Members(); ++e) {
+      float* to = out.data() + (e * rows + first * kPanelRows) * Outputs();
+      kernels_.from_panels(InferBlock(e, panels), BlockRows(first, panels), to);
+    }
+  });
 }
 
 }  // namespace

@@ -52,6 +52,8 @@ class Plan {
   virtual ~Plan() = default;
 
   virtual const NetSpec& spec() const = 0;
+  /// Where they are changed through a span got here, call parameters() again for every change:
+  /// the weights are read anew by the next Forward, Evaluate or Infer after a call, not later.
   virtual std::span<float> parameters() = 0;
   /// Empty unless made for training.
   virtual std::span<float> gradients() = 0;

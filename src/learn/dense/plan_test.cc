@@ -47,6 +47,56 @@ TEST_P(PlanOn, RowsDoNotDependOnPositionOrBatchSize) {
   }
 }
 
+/// Layers wide enough for unrolled loops, and one longer than a chunk of products.
+NetSpec WideNet() { return MakeNet({45, 66, 270, 35, 45}, Activation::kRelu, 2); }
+
+TEST_P(PlanOn, OutputsDoNotDependOnPositionOrBatchSize) {
+  const NetSpec spec = WideNet();
+  const Batch batch = MakeBatch(spec, 150, kSeed);
+  const auto plan = MakePlan(spec, {.batch_max = 150, .training = false, .isa = GetParam()});
+  plan->Initialize(kSeed);
+  std::vector<float> all(2 * 150 * 45);
+  std::vector<float> losses(150 * 2);
+  plan->Infer(batch.x, 150, all);
+  plan->Evaluate(batch.x, batch.target, losses);
+  for (const std::size_t rows : {1U, 17U, 64U, 81U}) {
+    for (const std::size_t first : {0U, 5U, 69U}) {
+      const auto x = std::span(batch.x).subspan(first * 45, rows * 45);
+      std::vector<float> out(2 * rows * 45);
+      std::vector<float> some(rows * 2);
+      plan->Infer(x, rows, out);
+      plan->Evaluate(x, std::span(batch.target).subspan(first * 45, rows * 45), some);
+      EXPECT_TRUE(std::equal(some.begin(), some.end(), losses.data() + first * 2));
+      for (std::size_t e = 0; e < 2; ++e) {
+        const float* want = all.data() + (e * 150 + first) * 45;
+        const float* got = out.data() + e * rows * 45;
+        EXPECT_TRUE(std::equal(got, got + rows * 45, want)) << rows << " rows from " << first;
+      }
+    }
+  }
+}
+
+TEST_P(PlanOn, ChangedParametersAreReadByTheNextCall) {
+  const NetSpec spec = WideNet();
+  const Batch batch = MakeBatch(spec, 5, kSeed);
+  const auto plan = MakePlan(spec, {.batch_max = 5, .isa = GetParam()});
+  const auto outputs = [&] {
+    std::vector<float> out(2 * 5 * 45);
+    plan->Infer(batch.x, 5, out);
+    return out;
+  };
+  plan->Initialize(1);
+  const auto one = outputs();
+  EXPECT_EQ(outputs(), one);
+  const std::vector<float> kept(plan->parameters().begin(), plan->parameters().end());
+  plan->Initialize(2);
+  EXPECT_NE(outputs(), one);
+  std::copy(kept.begin(), kept.end(), plan->parameters().begin());
+  EXPECT_EQ(outputs(), one);
+  for (float& p : plan->parameters()) p = 0.0F;
+  EXPECT_EQ(outputs(), std::vector<float>(one.size()));
+}
+
 TEST_P(PlanOn, GradientsAreBitEqualInAnotherPlan) {
   const NetSpec spec = NoisyNet();
   const Batch batch = MakeBatch(spec, 37, kSeed);
