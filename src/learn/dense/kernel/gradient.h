@@ -7,12 +7,12 @@
 namespace ringward::learn::RINGWARD_KERNELS {
 
 /// weights[i .. i+M)[o .. o+V vectors) from the delta of those outputs as [panel][row][16 outputs].
-template <int M, int V>
+template <int kUnroll, int M, int V>
 inline void GradientBlock(const GradientArgs& args, std::size_t i, std::size_t o) {
   Tile<M, V> tile = {};
   for (std::size_t p = 0; p < args.panels; ++p) {
-    Accumulate<M, V>(args.x.At(p) + i * kPanelRows, kPanelRows, 1,
-                     args.scratch + p * kPanelRows * kPanelRows, kPanelRows, tile);
+    Accumulate<kUnroll, M, V>(args.x.At(p) + i * kPanelRows, kPanelRows, 1,
+                              args.scratch + p * kPanelRows * kPanelRows, kPanelRows, tile);
   }
   const std::size_t out = args.delta.width;
   float* to = args.weights + i * out + o;
@@ -51,17 +51,18 @@ inline void BiasGradient(const GradientArgs& args, std::size_t o) {
 }
 
 /// All inputs, V vectors of outputs from o on. Fewer vectors leave registers for more inputs.
-template <int V>
+template <int kUnroll, int V>
 inline void GradientColumns(const GradientArgs& args, std::size_t o) {
   constexpr int kInputs = kBlock * kVectors / V;
   for (std::size_t i = 0; i < args.x.width;) {
     const int block = BlockSize<kInputs>(args.x.width - i);
-    WithInt<kInputs>(block, [&](auto m) { GradientBlock<m.kValue, V>(args, i, o); });
+    WithInt<kInputs>(block, [&](auto m) { GradientBlock<kUnroll, m.kValue, V>(args, i, o); });
     i += static_cast<std::size_t>(block);
   }
 }
 
-inline void Gradient(const GradientArgs& args) {
+template <int kUnroll>
+inline void GradientWeights(const GradientArgs& args) {
   for (std::size_t o = 0; o < args.delta.width; o += kPanelRows) {
     std::size_t left = args.delta.width - o;
     if (left > kPanelRows) left = kPanelRows;
@@ -70,9 +71,13 @@ inline void Gradient(const GradientArgs& args) {
                     args.scratch + p * kPanelRows * kPanelRows);
     }
     WithInt<kVectors>(static_cast<int>((left + kStep - 1) / kStep),
-                      [&](auto v) { GradientColumns<v.kValue>(args, o); });
+                      [&](auto v) { GradientColumns<kUnroll, v.kValue>(args, o); });
     BiasGradient(args, o);
   }
+}
+
+inline void Gradient(const GradientArgs& args) {
+  WithUnroll(args.x.width, [&](auto unroll) { GradientWeights<unroll.kValue>(args); });
 }
 
 }  // namespace ringward::learn::RINGWARD_KERNELS

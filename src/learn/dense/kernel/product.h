@@ -16,24 +16,52 @@ inline constexpr std::size_t kChunk = 256;
 template <int M, int V = kVectors>
 using Tile = F[M][V];
 
-/// tile[m][:] += sum over k of a[m * row + k * column] * b[k][0 .. V vectors); b has 16 floats
-/// per k.
-template <int M, int V = kVectors>
-inline void Accumulate(const float* a, std::size_t row, std::size_t column, const float* b,
-                       std::size_t k, Tile<M, V>& tile) {
-  for (std::size_t i = 0; i < k; ++i) {
-    F bv[V];
+/// tile[m][:] += a[m * row] * b[0 .. V vectors).
+template <int kUnroll, int M, int V>
+inline void AccumulateStep(const float* a, std::size_t row, const float* b, Tile<M, V>& tile) {
+  F bv[V];
+#pragma GCC unroll 4
+  for (int v = 0; v < V; ++v) bv[v] = Load(b + static_cast<std::size_t>(v) * kStep);
+#pragma GCC unroll 16
+  for (int m = 0; m < M; ++m) {
+    const F s = Splat(a[static_cast<std::size_t>(m) * row]);
 #pragma GCC unroll 4
     for (int v = 0; v < V; ++v) {
-      bv[v] = Load(b + i * kPanelRows + static_cast<std::size_t>(v) * kStep);
-    }
-#pragma GCC unroll 16
-    for (int m = 0; m < M; ++m) {
-      const F s = Splat(a[static_cast<std::size_t>(m) * row + i * column]);
-#pragma GCC unroll 4
-      for (int v = 0; v < V; ++v) tile[m][v] = Fma(s, bv[v], tile[m][v]);
+      F& sum = tile[m][v];
+      sum = kUnroll == 1 ? Fma(s, bv[v], sum) : FmaInPlace(s, bv[v], sum);
     }
   }
+}
+
+/// tile[m][:] += sum over k of a[m * row + k * column] * b[k][0 .. V vectors); b has 16 floats
+/// per k. Unrolled, because instructions that only count cost most where the core is shared with
+/// other programs (docs/decisions/0004-dense-kernels.md).
+template <int kUnroll, int M, int V = kVectors>
+inline void Accumulate(const float* a, std::size_t row, std::size_t column, const float* b,
+                       std::size_t k, Tile<M, V>& tile) {
+  constexpr std::size_t kTerms = kUnroll;
+  for (; kTerms > 1 && k >= kTerms; k -= kTerms) {
+#pragma GCC unroll 4
+    for (std::size_t i = 0; i < kTerms; ++i) {
+      AccumulateStep<kUnroll, M, V>(a + i * column, row, b + i * kPanelRows, tile);
+    }
+    a += kTerms * column;
+    b += kTerms * kPanelRows;
+  }
+  for (; k > 0; --k) {
+    AccumulateStep<kUnroll, M, V>(a, row, b, tile);
+    a += column;
+    b += kPanelRows;
+  }
+}
+
+/// Calls body(Int<unroll>{}) for a layer of that many inputs, or outputs where those are summed. In
+/// narrow layers the longer code costs more than it saves.
+template <typename Body>
+inline void WithUnroll(std::size_t width, Body&& body) {
+  constexpr std::size_t kWide = 32;
+  if (width < kWide) return body(Int<1>{});
+  body(Int<kWideUnroll>{});
 }
 
 /// Calls body(m, v, offset): offset of the vector in a block of features of a panel.
@@ -74,7 +102,7 @@ inline void PackWeights(const float* weights, std::size_t in, std::size_t out, f
   }
 }
 
-template <int M>
+template <int kUnroll, int M>
 inline void ForwardBlock(const ForwardArgs& args, const float* packed, const float* x,
                          std::size_t k0, std::size_t k, std::size_t o, std::size_t panel) {
   float* y = args.y.At(panel) + o * kPanelRows;
@@ -86,7 +114,7 @@ inline void ForwardBlock(const ForwardArgs& args, const float* packed, const flo
   } else {
     ForTile<M>([&](int m, int v, std::size_t i) { tile[m][v] = Load(y + i); });
   }
-  Accumulate<M>(packed, 1, M, x + k0 * kPanelRows, k, tile);
+  Accumulate<kUnroll, M>(packed, 1, M, x + k0 * kPanelRows, k, tile);
   const bool last = k0 + k == args.x.width;
   const Activation cheap = last ? args.activation : Activation::kIdentity;
   ForTile<M>([&](int m, int v, std::size_t i) { Store(y + i, ActivateCheap(cheap, tile[m][v])); });
@@ -102,7 +130,8 @@ inline void FinishPanel(const ForwardArgs& args, std::size_t panel) {
   if (args.dropout != nullptr) Dropout(*args.dropout, panel, args.y.width, y, slope);
 }
 
-inline void Forward(const ForwardArgs& args) {
+template <int kUnroll>
+inline void ForwardPanels(const ForwardArgs& args) {
   for (std::size_t p = 0; p < args.panels; ++p) {
     const float* packed = args.packed;
     for (std::size_t k0 = 0; k0 < args.x.width; k0 += kChunk) {
@@ -110,7 +139,7 @@ inline void Forward(const ForwardArgs& args) {
       for (std::size_t o = 0; o < args.y.width;) {
         const int block = BlockSize<>(args.y.width - o);
         WithInt<kBlock>(block, [&](auto m) {
-          ForwardBlock<m.kValue>(args, packed, args.x.At(p), k0, k, o, p);
+          ForwardBlock<kUnroll, m.kValue>(args, packed, args.x.At(p), k0, k, o, p);
         });
         o += static_cast<std::size_t>(block);
         packed += k * static_cast<std::size_t>(block);
@@ -120,15 +149,19 @@ inline void Forward(const ForwardArgs& args) {
   }
 }
 
-template <int M>
+inline void Forward(const ForwardArgs& args) {
+  WithUnroll(args.x.width, [&](auto unroll) { ForwardPanels<unroll.kValue>(args); });
+}
+
+template <int kUnroll, int M>
 inline void InputDeltaBlock(const InputDeltaArgs& args, std::size_t k0, std::size_t k,
                             std::size_t i, std::size_t panel) {
   const std::size_t out = args.delta.width;
   float* result = args.input_delta.At(panel) + i * kPanelRows;
   Tile<M> tile = {};
   if (k0 != 0) ForTile<M>([&](int m, int v, std::size_t at) { tile[m][v] = Load(result + at); });
-  Accumulate<M>(args.weights + i * out + k0, out, 1, args.delta.At(panel) + k0 * kPanelRows, k,
-                tile);
+  Accumulate<kUnroll, M>(args.weights + i * out + k0, out, 1,
+                         args.delta.At(panel) + k0 * kPanelRows, k, tile);
   if (k0 + k != out) {
     ForTile<M>([&](int m, int v, std::size_t at) { Store(result + at, tile[m][v]); });
     return;
@@ -146,7 +179,8 @@ inline void InputDeltaBlock(const InputDeltaArgs& args, std::size_t k0, std::siz
   }
 }
 
-inline void InputDelta(const InputDeltaArgs& args) {
+template <int kUnroll>
+inline void InputDeltaPanels(const InputDeltaArgs& args) {
   const std::size_t in = args.input_delta.width;
   const std::size_t out = args.delta.width;
   for (std::size_t p = 0; p < args.panels; ++p) {
@@ -154,11 +188,16 @@ inline void InputDelta(const InputDeltaArgs& args) {
       const std::size_t k = out - k0 < kChunk ? out - k0 : kChunk;
       for (std::size_t i = 0; i < in;) {
         const int block = BlockSize<>(in - i);
-        WithInt<kBlock>(block, [&](auto m) { InputDeltaBlock<m.kValue>(args, k0, k, i, p); });
+        WithInt<kBlock>(block,
+                        [&](auto m) { InputDeltaBlock<kUnroll, m.kValue>(args, k0, k, i, p); });
         i += static_cast<std::size_t>(block);
       }
     }
   }
+}
+
+inline void InputDelta(const InputDeltaArgs& args) {
+  WithUnroll(args.delta.width, [&](auto unroll) { InputDeltaPanels<unroll.kValue>(args); });
 }
 
 }  // namespace ringward::learn::RINGWARD_KERNELS

@@ -16,7 +16,8 @@ namespace ringward::learn::RINGWARD_KERNELS {
 
 #if defined(__AVX512F__)
 inline constexpr int kLanes = 16;
-inline constexpr int kBlock = 12;  ///< features a product keeps in registers (see product.h)
+inline constexpr int kBlock = 12;      ///< features a product keeps in registers (see product.h)
+inline constexpr int kWideUnroll = 4;  ///< terms a turn of the loop over k, in wide layers
 using F = __m512;
 inline F Splat(float x) { return _mm512_set1_ps(x); }
 inline F Fma(F a, F b, F c) { return _mm512_fmadd_ps(a, b, c); }
@@ -26,6 +27,7 @@ inline F Sqrt(F a) { return _mm512_sqrt_ps(a); }
 #elif defined(__AVX2__)
 inline constexpr int kLanes = 8;
 inline constexpr int kBlock = 6;
+inline constexpr int kWideUnroll = 4;
 using F = __m256;
 inline F Splat(float x) { return _mm256_set1_ps(x); }
 inline F Fma(F a, F b, F c) { return _mm256_fmadd_ps(a, b, c); }
@@ -35,6 +37,7 @@ inline F Sqrt(F a) { return _mm256_sqrt_ps(a); }
 #else
 inline constexpr int kLanes = 4;
 inline constexpr int kBlock = 2;
+inline constexpr int kWideUnroll = 1;
 using F = __m128;
 inline F Splat(float x) { return _mm_set1_ps(x); }
 inline F Fma(F a, F b, F c) { return a * b + c; }
@@ -57,6 +60,19 @@ typedef std::uint32_t LooseU __attribute__((vector_size(4 * kLanes), aligned(4),
 
 inline F Load(const float* p) { return *reinterpret_cast<const Loose*>(p); }
 inline void Store(float* p, F v) { *reinterpret_cast<Loose*>(p) = v; }
+
+/// Fma(a, b, sum) in the register of `sum`, for unrolled loops that use all 16 registers: there gcc
+/// 12 lets the result take the place of `a`, and moves or spills others. (Short loops it gets
+/// right.)
+inline F FmaInPlace(F a, F b, F sum) {
+#if defined(__AVX2__) && !defined(__AVX512F__)
+  asm("vfmadd231ps %2, %1, %0" : "+x"(sum) : "x"(a), "x"(b));
+  return sum;
+#else
+  return Fma(a, b, sum);
+#endif
+}
+
 inline U LoadU(const std::uint32_t* p) { return *reinterpret_cast<const LooseU*>(p); }
 inline U SplatU(std::uint32_t x) { return U{} + x; }
 inline F Zero() { return F{}; }
