@@ -1,5 +1,6 @@
 #include "ringward/bench_train.h"
 
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "base/table_printer.h"

@@ -1,5 +1,7 @@
 #include "ringward/completion.h"
 
+#include <nlohmann/json.hpp>
+
 #include "ringward/cli/completion_script.h"
 
 namespace ringward::cli {

@@ -1,5 +1,7 @@
 #include "ringward/model_info.h"
 
+#include <nlohmann/json.hpp>
+
 #include "base/exit_code.h"
 #include "base/table_printer.h"
 #include "learn/score/model.h"

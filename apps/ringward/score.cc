@@ -1,5 +1,6 @@
 #include "ringward/score.h"
 
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "base/exit_code.h"

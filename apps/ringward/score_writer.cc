@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "io/atomic_file.h"

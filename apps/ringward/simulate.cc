@@ -1,6 +1,7 @@
 #include "ringward/simulate.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "base/clock.h"
 #include "base/interrupt.h"

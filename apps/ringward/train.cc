@@ -1,6 +1,7 @@
 #include "ringward/train.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "base/exit_code.h"

@@ -1,5 +1,7 @@
 #include "ringward/cli/json.h"
 
+#include <nlohmann/json.hpp>
+
 namespace ringward::cli {
 
 std::string DumpJson(const Json& document) {

@@ -1,11 +1,12 @@
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 namespace ringward::cli {
 
-/// JSON whose members keep the order in which they were added.
+/// JSON whose members keep the order in which they were added. Sources that build one include
+/// <nlohmann/json.hpp>; headers do not, because it is slow to compile.
 using Json = nlohmann::ordered_json;
 
 /// Indented by two blanks. Doubles are read back to the same double; NaN and infinities become
