@@ -278,6 +278,7 @@ std::string OptionTable::ToToml(OptionScope widest) const {
     if (option.scope() > widest || !option.in_files()) continue;
     const std::vector<std::string> texts = option.codec().texts();
     std::vector<std::string> values;
+    values.reserve(texts.size());
     for (const std::string& text : texts) values.push_back(TomlValue(option.codec(), text));
     if (option.codec().list) {
       out += fmt::format("{} = [{}]\n", option.key(), fmt::join(values, ", "));

@@ -147,7 +147,7 @@ std::optional<Failure> Supervisor::Detect() {
     evidence.suspicion = comm::Suspect(board_, Now());
     return Blame(evidence);
   }
-  if (const auto late = DetectLate()) return late;
+  if (auto late = DetectLate()) return late;
   return DetectFrozen();
 }
 

@@ -51,7 +51,7 @@ Result<std::int64_t> ParseUtc(std::string_view text) {
                             std::chrono::day(static_cast<unsigned>(day)));
   if (!date.ok()) return refused;
   const std::int64_t whole_days = sys_days(date).time_since_epoch().count();
-  return whole_days * 86'400 + hour * 3600 + minute * 60 + second;
+  return ((whole_days * 24 + hour) * 60 + minute) * 60 + second;
 }
 
 std::string FormatUtc(std::int64_t seconds) {
