@@ -108,6 +108,12 @@ INSTANTIATE_TEST_SUITE_P(
                   "rank 1 (pid 70) died before its first collective; how is not known, its parent "
                   "process is lost too",
                   3},
+        BlameCase{"a_rank_that_lost_its_parent_before_those_that_mpirun_terminated",
+                  {{Ended(SIGTERM, 9), Vanished(300)}, {}, Exited(1), kNobody},
+                  1,
+                  "rank 1 (pid 70) died before its first collective; how is not known, its parent "
+                  "process is lost too",
+                  3},
         BlameCase{"whom_a_peer_accused",
                   {{Victim(4, "timeout"), Running()},
                    comm::Verdict{1, 0, "its process 70 is stopped"},

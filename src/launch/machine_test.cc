@@ -76,6 +76,17 @@ INSTANTIATE_TEST_SUITE_P(
                     QuotaCase{"torn_lines", {{"/proc/self/cgroup", "0\n1:cpu\n\n"}}, 0.0}),
     [](const auto& test) { return std::string(test.param.name); });
 
+TEST(CoresTest, CountsWhatElseWantsToRun) {
+  const TestFolder root;
+  root.Write("/proc/stat", "cpu  1 2 3\ncpu0 1 2 3\ncpu1 1 2 3\nintr 5\nprocs_running 4\n");
+  const Cores cores = UsableCores(root.path());
+  EXPECT_EQ(cores.online, 2);
+  EXPECT_EQ(cores.busy, 3) << "the reader itself is the fourth";
+  EXPECT_FALSE((Cores{4, 4, 0.0, 4, 3}).Fit(2));
+  EXPECT_TRUE((Cores{4, 4, 0.0, 4, 3}).Fit(1));
+  EXPECT_FALSE((Cores{1, 4, 0.0, 4, 0}).Fit(2));
+}
+
 TEST(CoresTest, AQuotaBelowOneCoreStillGivesOne) {
   const TestFolder root;
   root.Write("/proc/self/cgroup", "0::/\n");
@@ -93,6 +104,12 @@ Capabilities Machine(bool mpirun, bool gloo, int cores) {
   if (mpirun) can.mpirun = "/usr/bin/mpirun";
   can.gloo = gloo;
   can.cores = {cores, cores, 0.0};
+  return can;
+}
+
+Capabilities Busy(Capabilities can, int tasks) {
+  can.cores.online = can.cores.usable;
+  can.cores.busy = tasks;
   return can;
 }
 
@@ -115,6 +132,12 @@ TEST(EngineChoiceTest, ChoosesAndSaysWhy) {
       {"auto", 3, Machine(true, true, 2), "mpi", true,
        "engine mpi: lowest latency for a fixed number of ranks; 3 ranks on 2 usable cores, more "
        "ranks than cores: waiting ranks yield, no binding"},
+      {"auto", 2, Busy(Machine(true, true, 4), 2), "mpi", false,
+       "engine mpi: lowest latency for a fixed number of ranks; 2 ranks on 4 usable cores: waiting "
+       "ranks spin, no binding"},
+      {"auto", 2, Busy(Machine(true, true, 4), 3), "mpi", true,
+       "engine mpi: lowest latency for a fixed number of ranks; 2 ranks on 4 usable cores, 3 other "
+       "tasks want to run: waiting ranks yield, no binding"},
       {"auto", 2, Machine(false, true, 8), "gloo", false,
        "engine gloo: mpirun was not found; 2 ranks on 8 usable cores: waiting ranks sleep, no "
        "binding"},
