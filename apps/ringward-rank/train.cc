@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "base/progress.h"
+#include "base/terminal.h"
 #include "learn/data/dataset.h"
 #include "learn/train/fit.h"
 #include "learn/train/recipe.h"
@@ -88,6 +89,8 @@ Result<int> RunTrain(RankContext& context) {
   std::optional<learn::TrainingSet> set;
   std::optional<TrainProgress> progress;
   if (first) {
+    // The launcher passes lines on, and says how wide the terminal behind it is.
+    DeclareStderrTerminal(static_cast<std::size_t>(std::max(context.environment.columns, 0)));
     RINGWARD_TRY(learn::CheckModelFolder(options.settings.out));
     RINGWARD_ASSIGN(set, Read(options));
     progress.emplace(context, options, set->rows.size());

@@ -1,10 +1,8 @@
 #pragma once
 
-#include <chrono>
-#include <string>
-
 #include "ringward-rank/bench_allreduce_options.h"
 #include "ringward/cli/subcommand.h"
+#include "ringward/rank_job.h"
 
 namespace ringward::cli {
 
@@ -18,9 +16,7 @@ class BenchAllReduceCommand final : public Subcommand {
 
  private:
   rank::AllReduceBenchOptions options_;
-  int ranks_ = 2;
-  std::string engine_ = "auto";
-  std::chrono::milliseconds collective_timeout_{30'000};
+  RankJobOptions ranks_{.ranks = 2};
 };
 
 }  // namespace ringward::cli

@@ -5,8 +5,6 @@
 #include <utility>
 
 #include "base/exit_code.h"
-#include "base/log.h"
-#include "base/terminal.h"
 #include "learn/data/dataset.h"
 #include "learn/score/model.h"
 #include "learn/train/recipe.h"
@@ -46,20 +44,7 @@ SubcommandInfo TrainCommand::Info() const {
 
 void TrainCommand::AddOptions(OptionTable& table) {
   learn::AddTrainOptions(table, settings_);
-  table.Group("Ranks");
-  table.Add("ranks", &ranks_, {.min = 1, .max = 1024}, "processes that train together")
-      .Short("np")
-      .Scope(OptionScope::kLocal);
-  table
-      .AddChoice("engine", &engine_,
-                 {{"auto", "auto"}, {"mpi", "mpi"}, {"gloo", "gloo"}, {"local", "local"}},
-                 "what carries messages between ranks; auto says what it chose")
-      .Scope(OptionScope::kLocal);
-  table
-      .Add("collective-timeout", &collective_timeout_,
-           {.min = std::chrono::milliseconds(100), .max = std::chrono::hours(24)},
-           "how long ranks wait for one another before the job ends")
-      .Scope(OptionScope::kLocal);
+  AddRankJobOptions(table, ranks_, "train");
   table
       .Add("log-dir", &log_dir_, {.what = "a folder", .allow_empty = true},
            "write each rank's output to a file in this folder")
@@ -69,14 +54,16 @@ void TrainCommand::AddOptions(OptionTable& table) {
       .Scope(OptionScope::kLocal);
 }
 
-Result<int> TrainCommand::DryRun(Context& context, const launch::EngineChoice& engine) const {
+Result<int> TrainCommand::DryRun(Context& context) const {
+  RINGWARD_ASSIGN(const auto engine,
+                  launch::ChooseEngine(ranks_.engine, ranks_.ranks, launch::ProbeCapabilities()));
   RINGWARD_ASSIGN(const auto set, learn::LoadTrainingSet(settings_.data, settings_.preprocess,
                                                          !settings_.contaminated));
   const auto net = learn::MakeNetSpec(settings_, static_cast<int>(set.preprocessor.inputs()));
-  const auto loop = learn::MakeLoopOptions(settings_, set.rows.size(), ranks_);
+  const auto loop = learn::MakeLoopOptions(settings_, set.rows.size(), ranks_.ranks);
   const std::size_t bytes = RankBytes(set, net);
   if (context.common.json) {
-    context.out.WriteJson({{"ranks", ranks_},
+    context.out.WriteJson({{"ranks", ranks_.ranks},
                            {"engine", engine.engine},
                            {"why", engine.why},
                            {"rows", set.data.rows()},
@@ -89,7 +76,7 @@ Result<int> TrainCommand::DryRun(Context& context, const launch::EngineChoice& e
                            {"notes", set.notes}});
     return kExitFine;
   }
-  context.out.Print("ranks      {} on engine {} ({})\n", ranks_, engine.engine, engine.why);
+  context.out.Print("ranks      {} on engine {} ({})\n", ranks_.ranks, engine.engine, engine.why);
   context.out.Print("data       {} rows, {} to train on, {} inputs\n", set.data.rows(),
                     set.rows.size(), set.preprocessor.inputs());
   for (const auto& note : set.notes) context.out.Print("note       {}\n", note);
@@ -100,35 +87,15 @@ Result<int> TrainCommand::DryRun(Context& context, const launch::EngineChoice& e
   return kExitFine;
 }
 
-Result<int> TrainCommand::RunRanks(Context& context, const launch::EngineChoice& engine,
-                                   const std::string& mpirun) const {
-  RINGWARD_ASSIGN(const std::string rank, launch::FindHelper("ringward-rank"));
-  RINGWARD_ASSIGN(const std::string keeper, launch::FindHelper("ringward-keeper"));
-  launch::JobSpec job{.ranks = ranks_,
-                      .engine = engine,
-                      .mpirun = mpirun,
-                      .keeper = keeper,
-                      .command = {rank, "train"},
-                      .collective_timeout = collective_timeout_,
-                      .log_dir = log_dir_};
-  const auto arguments = context.options.ToArgs(OptionScope::kRun);
-  job.command.insert(job.command.end(), arguments.begin(), arguments.end());
-  if (context.common.json) job.command.emplace_back("--json");
-  job.forward_input = std::find(settings_.data.paths.begin(), settings_.data.paths.end(), "-") !=
-                      settings_.data.paths.end();
-  RINGWARD_ASSIGN(const auto result, launch::RunJob(job));
-  if (!result.message.empty()) WriteStderrLine(result.message);
-  return result.exit_code;
-}
-
 Result<int> TrainCommand::Run(Context& context) {
   RINGWARD_TRY(learn::Validate(settings_));
   if (!dry_run_) RINGWARD_TRY(learn::CheckModelFolder(settings_.out));
-  const auto capabilities = launch::ProbeCapabilities();
-  RINGWARD_ASSIGN(const auto engine, launch::ChooseEngine(engine_, ranks_, capabilities));
-  if (dry_run_) return DryRun(context, engine);
-  LogInfo(engine.why, {{"ranks", ranks_}, {"engine", engine.engine}});
-  return RunRanks(context, engine, capabilities.mpirun);
+  if (dry_run_) return DryRun(context);
+  const auto& paths = settings_.data.paths;
+  return RunRankJob(context, ranks_,
+                    {.command = "train",
+                     .log_dir = log_dir_,
+                     .forward_input = std::find(paths.begin(), paths.end(), "-") != paths.end()});
 }
 
 }  // namespace ringward::cli

@@ -2,10 +2,9 @@
 
 #include <string>
 
-#include "launch/engine_choice.h"
-#include "launch/job.h"
 #include "learn/train/settings.h"
 #include "ringward/cli/subcommand.h"
+#include "ringward/rank_job.h"
 
 namespace ringward::cli {
 
@@ -17,14 +16,10 @@ class TrainCommand final : public Subcommand {
   Result<int> Run(Context& context) override;
 
  private:
-  Result<int> DryRun(Context& context, const launch::EngineChoice& engine) const;
-  Result<int> RunRanks(Context& context, const launch::EngineChoice& engine,
-                       const std::string& mpirun) const;
+  Result<int> DryRun(Context& context) const;
 
   learn::TrainSettings settings_;
-  int ranks_ = 1;
-  std::string engine_ = "auto";
-  std::chrono::milliseconds collective_timeout_{30'000};
+  RankJobOptions ranks_;
   std::string log_dir_;
   bool dry_run_ = false;
 };

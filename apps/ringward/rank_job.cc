@@ -1,0 +1,51 @@
+#include "ringward/rank_job.h"
+
+#include "base/log.h"
+#include "base/terminal.h"
+#include "launch/job.h"
+
+namespace ringward::cli {
+
+void AddRankJobOptions(OptionTable& table, RankJobOptions& options, const std::string& purpose) {
+  table.Group("Ranks");
+  table
+      .Add("ranks", &options.ranks, {.min = 1, .max = 1024},
+           "processes that " + purpose + " together")
+      .Short("np")
+      .Scope(OptionScope::kLocal);
+  table
+      .AddChoice("engine", &options.engine,
+                 {{"auto", "auto"}, {"mpi", "mpi"}, {"gloo", "gloo"}, {"local", "local"}},
+                 "what carries messages between ranks; auto says what it chose")
+      .Scope(OptionScope::kLocal);
+  table
+      .Add("collective-timeout", &options.collective_timeout,
+           {.min = std::chrono::milliseconds(100), .max = std::chrono::hours(24)},
+           "how long ranks wait for one another before the job ends")
+      .Scope(OptionScope::kLocal);
+}
+
+Result<int> RunRankJob(const Context& context, const RankJobOptions& options, const RankJob& job) {
+  const auto capabilities = launch::ProbeCapabilities();
+  RINGWARD_ASSIGN(const auto engine,
+                  launch::ChooseEngine(options.engine, options.ranks, capabilities));
+  LogInfo(engine.why, {{"ranks", options.ranks}, {"engine", engine.engine}});
+  RINGWARD_ASSIGN(const std::string rank, launch::FindHelper("ringward-rank"));
+  RINGWARD_ASSIGN(const std::string keeper, launch::FindHelper("ringward-keeper"));
+  launch::JobSpec spec{.ranks = options.ranks,
+                       .engine = engine,
+                       .mpirun = capabilities.mpirun,
+                       .keeper = keeper,
+                       .command = {rank, job.command},
+                       .collective_timeout = options.collective_timeout,
+                       .log_dir = job.log_dir};
+  const auto arguments = context.options.ToArgs(OptionScope::kRun);
+  spec.command.insert(spec.command.end(), arguments.begin(), arguments.end());
+  if (context.common.json) spec.command.emplace_back("--json");
+  spec.forward_input = job.forward_input;
+  RINGWARD_ASSIGN(const auto result, launch::RunJob(spec));
+  if (!result.message.empty()) WriteStderrLine("ringward: " + result.message);
+  return result.exit_code;
+}
+
+}  // namespace ringward::cli
