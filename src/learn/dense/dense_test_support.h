@@ -17,18 +17,24 @@ struct Batch {
   std::vector<RowKey> keys;
 };
 
+inline std::vector<float> NormalValues(Rng& rng, std::size_t count) {
+  std::vector<float> values(count);
+  for (float& v : values) v = static_cast<float>(rng.Normal());
+  return values;
+}
+
+inline std::vector<float> NormalValues(std::uint64_t seed, std::size_t count) {
+  Rng rng(seed);
+  return NormalValues(rng, count);
+}
+
 /// Random inputs, targets, weights (some zero) and keys for `spec`.
 inline Batch MakeBatch(const NetSpec& spec, std::size_t rows, std::uint64_t seed) {
   Batch batch;
   batch.rows = rows;
   Rng rng(seed);
-  const auto normals = [&](std::size_t count) {
-    std::vector<float> values(count);
-    for (float& v : values) v = static_cast<float>(rng.Normal());
-    return values;
-  };
-  batch.x = normals(rows * static_cast<std::size_t>(spec.inputs));
-  batch.target = normals(rows * static_cast<std::size_t>(spec.layers.back().width));
+  batch.x = NormalValues(rng, rows * static_cast<std::size_t>(spec.inputs));
+  batch.target = NormalValues(rng, rows * static_cast<std::size_t>(spec.layers.back().width));
   batch.weights.resize(rows * static_cast<std::size_t>(spec.members));
   for (float& w : batch.weights) {
     w = rng.Below(4) == 0 ? 0.0F : static_cast<float>(rng.Uniform()) / static_cast<float>(rows);

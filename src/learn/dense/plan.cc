@@ -8,15 +8,12 @@
 #include "base/rng.h"
 #include "learn/dense/flush_denormals.h"
 #include "learn/dense/kernels.h"
+#include "learn/dense/panel_buffer.h"
 #include "learn/dense/spec_check.h"
 #include "learn/dense/workspace.h"
 
 namespace ringward::learn {
 namespace {
-
-/// Floats between two panels. One cache line more than needed, so that panels of widths that are
-/// powers of two do not all fall into the same sets of the level-1 cache.
-std::size_t PanelStride(std::size_t width) { return (width + 1) * kPanelRows; }
 
 /// Panels that go through all layers before the next ones: 64 rows, whose activations then stay in
 /// the level-2 cache.
@@ -232,7 +229,7 @@ void DensePlan::Initialize(std::uint64_t seed) {
 void DensePlan::SetRows(std::size_t rows) {
   RINGWARD_CHECK(rows >= 1 && rows <= options_.batch_max);
   rows_ = rows;
-  panels_ = (rows + kPanelRows - 1) / kPanelRows;
+  panels_ = PanelCount(rows);
   can_backward_ = false;
 }
 
