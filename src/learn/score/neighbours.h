@@ -5,8 +5,9 @@
 #include <span>
 #include <vector>
 
-#include "base/result.h"
 #include "learn/data/matrix.h"
+#include "learn/dense/linear_map.h"
+#include "learn/score/largest.h"
 
 namespace ringward::learn {
 
@@ -24,18 +25,23 @@ class Neighbours {
 
   /// Mean squared distance per feature of each row of `x` [rows, width] to its k nearest
   /// references, into `out` [rows]. `own[i]`, where given, is the reference that row i itself is,
-  /// or -1: it does not count.
+  /// or -1: it does not count. A row's distance does not depend on the other rows.
   void Distances(std::span<const float> x, std::size_t rows, std::span<const std::int32_t> own,
                  std::span<double> out) const;
 
  private:
-  void NearestOf(const float* x, const float* products, std::int32_t own,
-                 std::vector<std::int32_t>& nearest) const;
+  /// Memory that the rows of one call share.
+  struct Search {
+    Largest largest;
+    std::vector<double> distances;
+  };
+  double MeanOfNearest(const float* x, std::span<const float> closeness, std::int32_t own,
+                       Search& search) const;
   double SquaredDistance(const float* x, std::size_t reference) const;
 
   Matrix references_;
   int k_;
-  std::vector<float> norms_;  ///< squared length of each reference
+  LinearMap closeness_;  ///< (|x|^2 - |x - r|^2) / 2 of every reference r, largest for the nearest
 };
 
 }  // namespace ringward::learn

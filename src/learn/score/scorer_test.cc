@@ -59,8 +59,9 @@ TEST(WhiteningTest, WideResidualsUseVariancesOnly) {
   EXPECT_NEAR(out.front(), 1.0F, 1e-5F);
 }
 
-TEST(WhiteningTest, RefusesMomentsThatAreNotFinite) {
+TEST(WhiteningTest, RefusesWhatIsNoCovarianceOrNotFinite) {
   EXPECT_FALSE(Whitening::Fit(std::vector<double>{NAN}, 1, 0.01));
+  EXPECT_FALSE(Whitening::Fit(std::vector<double>{1, 2, 2, 1}, 2, 0.0)) << "not a covariance";
   EXPECT_FALSE(Whitening::FromMatrix({1.0F, 2.0F}, 2));
   EXPECT_FALSE(Whitening::FromMatrix({INFINITY}, 1));
 }
@@ -126,17 +127,65 @@ struct Fixture {
   }
 };
 
-TEST(ScorerTest, ScoresDoNotDependOnHowRowsAreBatched) {
-  Fixture f;
-  const auto rows = NormalValues(kSeed + 3, 40 * Fixture::kInputs);
-  Scorer scorer(*f.plan, f.parts, 16);
-  std::vector<double> together(40);
-  scorer.Score(rows, 40, together);
-  for (std::size_t i = 0; i < 40; ++i) {
-    std::vector<double> alone(1);
-    scorer.Score(std::span(rows).subspan(i * Fixture::kInputs, Fixture::kInputs), 1, alone);
-    EXPECT_NEAR(alone[0], together[i], 1e-6 * together[i]);
-    EXPECT_GT(together[i], 0.0);
+/// As wide as real tables, with all that a score is made of: correlated residuals, references.
+struct WideFixture {
+  static constexpr std::size_t kInputs = 50;
+  static constexpr std::size_t kReferences = 700;
+  static constexpr int kMembers = 3;
+  std::unique_ptr<Plan> plan;
+  ScoreParts parts;
+
+  WideFixture() {
+    const NetSpec net{
+        .inputs = kInputs,
+        .layers = {{.width = 33, .activation = Activation::kRelu}, {.width = kInputs}},
+        .members = kMembers};
+    plan = *Plan::Make(net, PlanOptions{.batch_max = 256, .training = false});
+    plan->Initialize(kSeed);
+    const auto factor = NormalValues(kSeed, kInputs * kInputs);
+    std::vector<double> moments(kInputs * kInputs);
+    for (std::size_t k = 0; k < moments.size(); ++k) {
+      const float* a = factor.data() + k / kInputs * kInputs;
+      moments[k] = std::inner_product(a, a + kInputs, factor.data() + k % kInputs * kInputs, 0.0);
+    }
+    for (int m = 0; m < kMembers; ++m) {
+      parts.whitening.push_back(*Whitening::Fit(moments, kInputs, 0.01));
+    }
+    Matrix references(kReferences, kInputs);
+    references.values = NormalValues(kSeed + 2, kReferences * kInputs);
+    parts.neighbours.emplace(references, 5);
+    parts.neighbour_weight = 0.5;
+  }
+
+  /// Scores of `rows`, handed over `block` at a time.
+  std::vector<double> Score(const std::vector<float>& rows, std::size_t block) {
+    Scorer scorer(*plan, parts, std::min<std::size_t>(block, 256));
+    const std::size_t count = rows.size() / kInputs;
+    std::vector<double> scores(count);
+    for (std::size_t first = 0; first < count; first += block) {
+      const std::size_t some = std::min(block, count - first);
+      scorer.Score(std::span(rows).subspan(first * kInputs, some * kInputs), some,
+                   std::span(scores).subspan(first, some));
+    }
+    return scores;
+  }
+};
+
+TEST(ScorerTest, ScoresAreBitEqualHoweverRowsAreBatched) {
+  constexpr std::size_t kRows = 300;
+  WideFixture f;
+  const auto rows = NormalValues(kSeed + 3, kRows * WideFixture::kInputs);
+  const auto together = f.Score(rows, kRows);
+  for (const std::size_t block : {1U, 7U, 64U, 256U}) {
+    EXPECT_EQ(f.Score(rows, block), together) << "blocks of " << block;
+  }
+  for (const std::size_t by : {1U, 6U, 100U}) {
+    auto moved = rows;
+    std::rotate(moved.begin(), moved.begin() + static_cast<std::ptrdiff_t>(by * f.kInputs),
+                moved.end());
+    auto want = together;
+    std::rotate(want.begin(), want.begin() + static_cast<std::ptrdiff_t>(by), want.end());
+    EXPECT_EQ(f.Score(moved, kRows), want) << "moved by " << by;
   }
 }
 

@@ -1,18 +1,9 @@
 #include "learn/score/whitening.h"
 
-#include <cblas.h>
-
 #include <algorithm>
 #include <cmath>
 
 #include "base/check.h"
-
-// LAPACK's Fortran interface, which OpenBLAS brings without a header.
-extern "C" {
-void dpotrf_(const char* uplo, const int* n, double* a, const int* lda, int* info);
-void dtrtri_(const char* uplo, const char* diag, const int* n, double* a, const int* lda,
-             int* info);
-}
 
 namespace ringward::learn {
 namespace {
@@ -20,18 +11,58 @@ namespace {
 /// Added to every variance, so that features a member reproduces exactly keep a finite weight.
 constexpr double kVarianceFloor = 1e-9;
 
-/// Replaces a symmetric row-major matrix by the inverse of its lower Cholesky factor.
-bool InvertCholesky(std::vector<double>& a, std::size_t width) {
-  const int n = static_cast<int>(width);
-  int info = 0;
-  // Row-major lower is column-major upper: U with a = U^T U, so L = U^T.
-  dpotrf_("U", &n, a.data(), &n, &info);
-  if (info != 0) return false;
-  dtrtri_("U", "N", &n, a.data(), &n, &info);
-  return info == 0;
+/// In four partial sums, whose additions need not wait for one another.
+double Dot(const double* a, const double* b, std::size_t count) {
+  constexpr std::size_t kSums = 4;
+  double sums[kSums] = {};
+  std::size_t k = 0;
+  for (; k + kSums <= count; k += kSums) {
+    for (std::size_t l = 0; l < kSums; ++l) sums[l] += a[k + l] * b[k + l];
+  }
+  for (; k < count; ++k) sums[0] += a[k] * b[k];
+  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
+/// Replaces the lower triangle of a row-major matrix A by that of its Cholesky factor L, A = L L^T;
+/// false when A is not positive definite.
+bool FactorCholesky(std::vector<double>& a, std::size_t width) {
+  for (std::size_t i = 0; i < width; ++i) {
+    double* row = a.data() + i * width;
+    for (std::size_t j = 0; j <= i; ++j) {
+      const double* other = a.data() + j * width;
+      const double rest = row[j] - Dot(row, other, j);
+      if (j < i) {
+        row[j] = rest / other[j];
+      } else if (rest > 0.0) {
+        row[i] = std::sqrt(rest);
+      } else {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+/// Inverts the lower triangle of a row-major matrix into the upper one, which holds the transpose
+/// of the inverse then: both factors of every sum lie in rows. The diagonal becomes the inverse's.
+void InvertLowerTriangle(std::vector<double>& a, std::size_t width) {
+  for (std::size_t i = 0; i < width; ++i) {
+    double* row = a.data() + i * width;
+    const double diagonal = 1.0 / row[i];
+    for (std::size_t j = 0; j < i; ++j) {
+      double* column = a.data() + j * width;  // j of the inverse, known down to row i - 1
+      column[i] = -diagonal * Dot(row + j, column + j, i - j);
+    }
+    row[i] = diagonal;
+  }
 }
 
 }  // namespace
+
+Whitening::Whitening(std::vector<float> matrix, std::size_t width)
+    : matrix_(std::move(matrix)), width_(width) {
+  if (matrix_.size() != width) map_.emplace(matrix_, std::vector<float>(width, 0.0F));
+}
 
 std::size_t Whitening::MomentCount(std::size_t width) {
   return width <= kFullWhiteningMax ? width * width : width;
@@ -55,12 +86,13 @@ Result<Whitening> Whitening::Fit(std::span<const double> moments, std::size_t wi
                    [](double variance) { return static_cast<float>(1.0 / std::sqrt(variance)); });
     return Whitening(std::move(matrix), width);
   }
-  if (!InvertCholesky(a, width)) {
+  if (!FactorCholesky(a, width)) {
     return Error(Code::kInvalidInput, "the covariance of the residuals cannot be inverted");
   }
+  InvertLowerTriangle(a, width);
   for (std::size_t i = 0; i < width; ++i) {
     for (std::size_t j = 0; j <= i; ++j) {
-      matrix[i * width + j] = static_cast<float>(a[i * width + j]);
+      matrix[i * width + j] = static_cast<float>(a[j * width + i]);
     }
   }
   return Whitening(std::move(matrix), width);
@@ -83,9 +115,7 @@ void Whitening::Apply(std::span<const float> residuals, std::size_t rows,
     for (std::size_t i = 0; i < out.size(); ++i) out[i] = residuals[i] * matrix_[i % width_];
     return;
   }
-  const int n = static_cast<int>(width_);
-  cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, static_cast<int>(rows), n, n, 1.0F,
-              residuals.data(), n, matrix_.data(), n, 0.0F, out.data(), n);
+  map_->Apply(residuals, rows, out);
 }
 
 }  // namespace ringward::learn

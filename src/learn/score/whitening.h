@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "base/result.h"
+#include "learn/dense/linear_map.h"
 
 namespace ringward::learn {
 
@@ -27,18 +29,19 @@ class Whitening {
   static std::size_t MomentCount(std::size_t width);
 
   std::size_t width() const { return width_; }
-  bool full() const { return matrix_.size() != width_; }
+  bool full() const { return map_.has_value(); }
   /// Row-major lower-triangular [width, width], or the diagonal [width].
   const std::vector<float>& matrix() const { return matrix_; }
 
-  /// `residuals` and `out` are [rows, width]; they must not overlap.
+  /// `residuals` and `out` are [rows, width]; they must not overlap. A row's result does not depend
+  /// on the others.
   void Apply(std::span<const float> residuals, std::size_t rows, std::span<float> out) const;
 
  private:
-  Whitening(std::vector<float> matrix, std::size_t width)
-      : matrix_(std::move(matrix)), width_(width) {}
+  Whitening(std::vector<float> matrix, std::size_t width);
   std::vector<float> matrix_;
   std::size_t width_ = 0;
+  std::optional<LinearMap> map_;  ///< by matrix_, where that is not a diagonal
 };
 
 }  // namespace ringward::learn

@@ -1,12 +1,11 @@
 #include "learn/train/statistics.h"
 
-#include <cblas.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <unordered_map>
 
+#include "learn/dense/second_moments.h"
 #include "learn/train/sharding.h"
 
 namespace ringward::learn {
@@ -35,19 +34,11 @@ double SquaredLength(const float* values, std::size_t count) {
 }
 
 /// Adds residuals' second moments, lower triangle or variances only, to `moments`.
-void AddProducts(std::span<const float> residuals, std::size_t rows, std::size_t width,
-                 std::vector<float>& scratch, double* moments) {
-  if (Whitening::MomentCount(width) == width && width > 1) {
-    for (std::size_t k = 0; k < rows * width; ++k) {
-      moments[k % width] += static_cast<double>(residuals[k]) * static_cast<double>(residuals[k]);
-    }
-    return;
+void AddProducts(std::span<const float> residuals, std::size_t width, std::span<double> moments) {
+  if (moments.size() > width) return AddSecondMoments(residuals, width, moments);
+  for (std::size_t k = 0; k < residuals.size(); ++k) {
+    moments[k % width] += static_cast<double>(residuals[k]) * static_cast<double>(residuals[k]);
   }
-  const int n = static_cast<int>(width);
-  scratch.assign(width * width, 0.0F);
-  cblas_ssyrk(CblasRowMajor, CblasLower, CblasTrans, n, static_cast<int>(rows), 1.0F,
-              residuals.data(), n, 0.0F, scratch.data(), n);
-  for (std::size_t k = 0; k < scratch.size(); ++k) moments[k] += static_cast<double>(scratch[k]);
 }
 
 void MirrorLower(double* moments, std::size_t width) {
@@ -129,7 +120,6 @@ void TrainingStatistics::AddMoments(std::size_t group, std::span<const float> li
   Scorer scorer(plan_, none, batch_max_);
   std::vector<float> residuals(members_ * batch_max_ * inputs_);
   std::vector<float> learned(batch_max_ * inputs_);
-  std::vector<float> scratch;
   VisitChunks(group, [&](std::size_t first, std::size_t count) {
     const std::size_t values = count * inputs_;
     scorer.Residuals(std::span(x_).first(values), count,
@@ -143,7 +133,8 @@ void TrainingStatistics::AddMoments(std::size_t group, std::span<const float> li
         std::copy_n(residual, inputs_, learned.data() + rows * inputs_);
         ++rows;
       }
-      AddProducts(learned, rows, inputs_, scratch, moments.data() + m * stride);
+      AddProducts(std::span(learned).first(rows * inputs_), inputs_,
+                  std::span(moments).subspan(m * stride, stride - 1));
       moments[m * stride + stride - 1] += static_cast<double>(rows);
     }
   });
