@@ -13,14 +13,15 @@ set -euo pipefail
 build_packages=(
   g++ cmake ninja-build ccache pkg-config python3
   libopenmpi-dev openmpi-bin libgloo-dev
-  libopenblas-pthread-dev libxsmm-dev
+  libxsmm-dev
   libtomlplusplus-dev libspdlog-dev nlohmann-json3-dev
   libzstd-dev zlib1g-dev
   libgtest-dev libgmock-dev libbenchmark-dev
 )
 lint_packages=(clang-format-14 clang-tidy-14)
-# torch: the side of bench/train_vs_pytorch.py that we are compared with; chromium: draws report.html.
-integration_packages=(python3-numpy python3-torch clang-19 libclang-rt-19-dev chromium fonts-dejavu-core)
+# torch: the side of bench/train_vs_pytorch.py that we are compared with; openblas: the yardstick of `ringward bench
+# train`; chromium: draws report.html.
+integration_packages=(python3-numpy python3-torch libopenblas0-pthread clang-19 libclang-rt-19-dev chromium fonts-dejavu-core)
 
 # Tests point these two elsewhere.
 os_release=${RINGWARD_SETUP_OS_RELEASE:-/etc/os-release}

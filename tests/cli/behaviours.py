@@ -1,10 +1,12 @@
 """What a table of command lines cannot say: pipes, signals, terminals, shells. One function a check;
 each yields what is wrong."""
 import fcntl
+import itertools
 import json
 import os
 import pathlib
 import pty
+import random
 import re
 import shutil
 import signal
@@ -12,6 +14,7 @@ import struct
 import subprocess
 import tempfile
 import termios
+import threading
 
 DEADLINE_S = 60
 
@@ -185,5 +188,54 @@ def zsh_completion(programs):
             yield f"{program}: {done.stdout!r}, {done.stderr!r}"
 
 
+def make_table(path, rows, columns):
+    """Writes a table of normal numbers and returns its lines, the header first."""
+    draw = random.Random(rows)
+    lines = [",".join(f"c{j}" for j in range(columns))]
+    lines += [",".join(f"{draw.gauss(0, 1):.4f}" for _ in range(columns)) for _ in range(rows)]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return [line + "\n" for line in lines]
+
+
+def score_in_pieces(command, lines, sizes):
+    """What `command` prints for `lines` when each piece of rows is sent only after the one before it was scored."""
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                          text=True) as child:
+        stuck = threading.Timer(DEADLINE_S, child.kill)
+        stuck.start()
+        child.stdin.write(lines[0])
+        seen, sent = [], 1
+        while sent < len(lines):
+            piece = lines[sent:sent + next(sizes)]
+            child.stdin.write("".join(piece))
+            child.stdin.flush()
+            seen += [child.stdout.readline() for _ in range(len(piece) + (not seen))]
+            sent += len(piece)
+        child.stdin.close()
+        seen.append(child.stdout.read())
+        stuck.cancel()
+    return "".join(seen)
+
+
+def rows_of_a_stream(programs):
+    """a row's score is the same to the byte from a file, from a pipe, and in pieces of any size"""
+    with tempfile.TemporaryDirectory(prefix="ringward-cli-") as folder:
+        root = pathlib.Path(folder)
+        make_table(root / "train.csv", 300, 30)
+        lines = make_table(root / "rows.csv", 200, 30)
+        subprocess.run([programs["ringward"], "train", "--data", root / "train.csv", "--out", root / "model",
+                        "--hidden", "16,8", "--steps", "20", "-q"], capture_output=True, timeout=DEADLINE_S, check=True)
+        command = [programs["ringward"], "score", "--model", root / "model", "--data"]
+        options = {"capture_output": True, "text": True, "timeout": DEADLINE_S, "check": True}
+        from_file = subprocess.run([*command, root / "rows.csv"], **options).stdout
+        from_pipe = subprocess.run([*command, "-"], input="".join(lines), **options).stdout
+        in_pieces = score_in_pieces([*command, "-"], lines, itertools.cycle((1, 7, 40)))
+    if from_file.count("\n") != len(lines):
+        yield f"{len(lines)} lines give {from_file!r}"
+    for name, text in (("a pipe", from_pipe), ("pieces", in_pieces)):
+        if text != from_file:
+            yield f"from {name}: {text!r}, from the file: {from_file!r}"
+
+
 CHECKS = [full_disk, closed_output, reader_left, interrupts, log_file, progress_bar, colour, json_round_trip,
-          bash_completion, real_completion, zsh_completion]
+          bash_completion, real_completion, zsh_completion, rows_of_a_stream]
