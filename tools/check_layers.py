@@ -6,7 +6,7 @@
 A folder is a module when its CMakeLists.txt calls ringward_module(); src/comm/gloo is module comm_gloo.
 DEPS names the modules it may include, LIBS the third-party headers (a name, or a prefix ending in '/').
 The standard library, POSIX and Linux headers are free. A source file outside every module fails.
-Tests (*_test.cc) may include gtest and gmock as well.
+Tests (*_test.cc, *_contract.h, *_test_support.h) may include gtest and gmock as well.
 """
 import pathlib
 import re
@@ -53,7 +53,7 @@ def violations(src):
             yield f"{path}: belongs to no module"
             continue
         name, allowed, libs = deps_of[home]
-        is_test = path.name.endswith("_test.cc") or path.name.endswith("_contract.h")
+        is_test = path.name.endswith("_test.cc") or path.name.endswith(("_contract.h", "_test_support.h"))
         libs = [*libs, *(TEST_LIBS if is_test else ())]
         for number, line in enumerate(path.read_text().splitlines(), 1):
             include = re.match(r'\s*#\s*include\s+([<"])([^>"]+)', line)

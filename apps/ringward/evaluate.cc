@@ -25,7 +25,9 @@ void KeepTop(std::vector<TopRow>& top, const ScoredRow& row) {
   if (top.size() == kTopRows && row.score <= top.back().score) return;
   const auto at = std::upper_bound(top.begin(), top.end(), row.score,
                                    [](double score, const TopRow& t) { return score > t.score; });
-  top.insert(at, {row.row, row.score, row.p_value, row.label, row.reasons});
+  std::vector<std::string> reasons;
+  for (const Reason& reason : row.reasons) reasons.push_back(reason.Text());
+  top.insert(at, {row.row, row.score, row.p_value, row.label, std::move(reasons)});
   if (top.size() > kTopRows) top.pop_back();
 }
 

@@ -44,7 +44,7 @@ Result<int> RunRankJob(const Context& context, const RankJobOptions& options, co
   if (context.common.json) spec.command.emplace_back("--json");
   spec.forward_input = job.forward_input;
   RINGWARD_ASSIGN(const auto result, launch::RunJob(spec));
-  if (!result.message.empty()) WriteStderrLine("ringward: " + result.message);
+  if (!result.message.empty()) WriteStderrLine(result.message);
   return result.exit_code;
 }
 

@@ -13,17 +13,22 @@ constexpr std::size_t kWarningsShown = 5;
 
 }  // namespace
 
-/// `duration 41 (expected 3.2) 61 %`: one reason in the user's units.
-std::string ScoreStream::Describe(std::span<const float> x, const learn::Contribution& contribution,
-                                  double score) const {
+std::string Reason::Text() const {
+  if (feature.empty()) return "";
+  return fmt::format("{} {} (expected {}) {:.0f} %", feature, seen, expected, 100.0 * share);
+}
+
+Reason ScoreStream::Describe(std::span<const float> x, const learn::Contribution& contribution,
+                             double score) const {
   const auto& feature = features_[contribution.feature];
   std::vector<float> seen;
   for (const std::size_t input : feature) seen.push_back(x[input]);
-  return fmt::format("{} {} (expected {}) {:.0f} %",
-                     learn::FeatureName(model_->preprocessor, feature),
-                     learn::FeatureValue(model_->preprocessor, feature, seen),
-                     learn::FeatureValue(model_->preprocessor, feature, contribution.expected),
-                     score > 0.0 ? 100.0 * contribution.share / score : 0.0);
+  const auto& preprocessor = model_->preprocessor;
+  return {.feature = learn::FeatureName(preprocessor, feature),
+          .seen = learn::FeatureValue(preprocessor, feature, seen),
+          .expected = learn::FeatureValue(preprocessor, feature, contribution.expected),
+          .contribution = contribution.share,
+          .share = score > 0.0 ? contribution.share / score : 0.0};
 }
 
 Result<ScoreStream> ScoreStream::Open(const learn::Model& model, const learn::DataOptions& data,
@@ -44,9 +49,9 @@ Result<ScoreStream> ScoreStream::Open(const learn::Model& model, const learn::Da
   return stream;
 }
 
-std::vector<std::string> ScoreStream::Reasons(std::span<const float> x, const ScoredRow& row) {
+std::vector<Reason> ScoreStream::Reasons(std::span<const float> x, const ScoredRow& row) {
   const auto contributions = scorer_->Explain(x, row.score, features_);
-  std::vector<std::string> reasons;
+  std::vector<Reason> reasons;
   for (std::size_t k = 0; k < std::min(settings_.reasons, contributions.size()); ++k) {
     reasons.push_back(Describe(x, contributions[k], row.score));
   }

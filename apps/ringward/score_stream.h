@@ -13,15 +13,27 @@
 
 namespace ringward::cli {
 
+/// One feature that carries a score, in the user's units.
+struct Reason {
+  std::string feature;        ///< empty: the row has fewer features than were asked for
+  std::string seen;           ///< "missing" for an empty cell
+  std::string expected;       ///< given all other features
+  double contribution = 0.0;  ///< part of the score; all features' contributions sum to it
+  double share = 0.0;         ///< contribution / score
+
+  /// `duration 41 (expected 3.2) 61 %`
+  std::string Text() const;
+};
+
 /// One scored row.
 struct ScoredRow {
   std::uint64_t row = 0;  ///< number over all files, from 0
   double score = 0.0;
   double p_value = 1.0;
   bool anomaly = false;
-  std::vector<std::string> ids;      ///< as many as id columns
-  std::vector<std::string> reasons;  ///< as many as asked for; empty where the row has fewer inputs
-  std::string label;                 ///< as written; empty without a label column
+  std::vector<std::string> ids;  ///< as many as id columns
+  std::vector<Reason> reasons;   ///< as many as asked for, largest first
+  std::string label;             ///< as written; empty without a label column
   learn::RowLabel truth = learn::RowLabel::kMissing;
 };
 
@@ -57,9 +69,9 @@ class ScoreStream {
  private:
   ScoreStream() = default;
   ScoredRow MakeRow(const learn::ScoringBatch& batch, std::size_t i, double score);
-  std::vector<std::string> Reasons(std::span<const float> x, const ScoredRow& row);
-  std::string Describe(std::span<const float> x, const learn::Contribution& contribution,
-                       double score) const;
+  std::vector<Reason> Reasons(std::span<const float> x, const ScoredRow& row);
+  Reason Describe(std::span<const float> x, const learn::Contribution& contribution,
+                  double score) const;
 
   const learn::Model* model_ = nullptr;
   ScoreSettings settings_;

@@ -78,7 +78,7 @@ class CsvWriter final : public LineWriter {
     for (const auto& id : row.ids) line += Field(id) + ",";
     line +=
         fmt::format("{},{:.9g},{:.6g},{}", row.row, row.score, row.p_value, row.anomaly ? 1 : 0);
-    for (const auto& reason : row.reasons) line += "," + Field(reason);
+    for (const auto& reason : row.reasons) line += "," + Field(reason.Text());
     return Append(line + "\n");
   }
   Status Finish() override {
@@ -146,7 +146,17 @@ Json RowJson(const ScoreColumns& columns, const ScoredRow& row) {
   json["score"] = row.score;
   json["p_value"] = row.p_value;
   json["anomaly"] = row.anomaly;
-  if (columns.reasons > 0) json["reasons"] = row.reasons;
+  if (columns.reasons == 0) return json;
+  Json reasons = Json::array();
+  for (const Reason& reason : row.reasons) {
+    if (reason.feature.empty()) continue;
+    reasons.push_back({{"feature", reason.feature},
+                       {"seen", reason.seen},
+                       {"expected", reason.expected},
+                       {"contribution", reason.contribution},
+                       {"share", reason.share}});
+  }
+  json["reasons"] = std::move(reasons);
   return json;
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/exit_code.h"
 #include "learn/data/dataset.h"
+#include "learn/dense/spec_check.h"
 #include "learn/score/model.h"
 #include "learn/train/recipe.h"
 
@@ -15,16 +16,8 @@ namespace {
 /// Bytes one rank needs: its copy of the rows (rank 0 holds the reader's as well), and parameters
 /// with their gradient and optimizer state.
 std::size_t RankBytes(const learn::TrainingSet& set, const learn::NetSpec& net) {
-  std::size_t parameters = 0;
-  auto inputs = static_cast<std::size_t>(net.inputs);
-  for (const auto& layer : net.layers) {
-    const auto width = static_cast<std::size_t>(layer.width);
-    parameters += (inputs + 1) * width;
-    inputs = width;
-  }
-  parameters *= static_cast<std::size_t>(net.members);
   const std::size_t rows = set.data.base().values.size();
-  return sizeof(float) * (rows + 4 * parameters);
+  return sizeof(float) * (rows + 4 * learn::ParameterCount(net));
 }
 
 }  // namespace

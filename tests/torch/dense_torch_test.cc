@@ -11,15 +11,7 @@ namespace {
 
 constexpr std::uint64_t kSeed = 271828;
 
-struct Case {
-  std::string name;
-  NetSpec spec;
-  std::size_t rows = 1;
-};
-
-void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
-
-std::vector<Case> Cases() {
+std::vector<NetCase> Cases() {
   using A = Activation;
   return {{"autoencoder", MakeNet({20, 10, 3, 10, 20}, A::kRelu), 32},
           {"wide", MakeNet({100, 128, 64, 128, 100}, A::kRelu), 256},
@@ -59,7 +51,7 @@ struct TorchRun {
   std::vector<float> losses, gradients;
 };
 
-TorchRun RunTorch(const Case& c, std::span<const float> parameters, const Batch& batch,
+TorchRun RunTorch(const NetCase& c, std::span<const float> parameters, const Batch& batch,
                   std::size_t member) {
   const auto members = static_cast<std::size_t>(c.spec.members);
   const auto rows = static_cast<std::int64_t>(c.rows);
@@ -89,7 +81,7 @@ TorchRun RunTorch(const Case& c, std::span<const float> parameters, const Batch&
   return run;
 }
 
-class DenseAndTorch : public testing::TestWithParam<std::tuple<Case, Isa>> {};
+class DenseAndTorch : public testing::TestWithParam<std::tuple<NetCase, Isa>> {};
 
 TEST_P(DenseAndTorch, Agree) {
   const auto& [c, isa] = GetParam();
@@ -121,10 +113,7 @@ TEST_P(DenseAndTorch, Agree) {
 INSTANTIATE_TEST_SUITE_P(All, DenseAndTorch,
                          testing::Combine(testing::ValuesIn(Cases()),
                                           testing::ValuesIn(AvailableIsas())),
-                         [](const auto& test) {
-                           return std::get<0>(test.param).name + "_" +
-                                  std::string(IsaName(std::get<1>(test.param)));
-                         });
+                         NameOfCase);
 
 }  // namespace
 }  // namespace ringward::learn

@@ -1,15 +1,32 @@
 // Batches and nets that the tests of this folder share.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <memory>
 #include <ostream>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "base/rng.h"
 #include "learn/dense/plan.h"
 
 namespace ringward::learn {
+
+/// A net and a batch's rows, run by a test on every instruction set.
+struct NetCase {
+  std::string name;
+  NetSpec spec;
+  std::size_t rows = 1;
+};
+
+inline void PrintTo(const NetCase& c, std::ostream* out) { *out << c.name; }
+
+/// `tanh_avx2`: the name of a test over (NetCase, Isa).
+inline std::string NameOfCase(const testing::TestParamInfo<std::tuple<NetCase, Isa>>& test) {
+  return std::get<0>(test.param).name + "_" + std::string(IsaName(std::get<1>(test.param)));
+}
 
 struct Batch {
   std::size_t rows = 0;

@@ -10,17 +10,9 @@ namespace {
 
 constexpr std::uint64_t kSeed = 20260101;
 
-struct Case {
-  std::string name;
-  NetSpec spec;
-  std::size_t rows = 1;
-};
-
-void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
-
-std::vector<Case> Cases() {
+std::vector<NetCase> Cases() {
   using A = Activation;
-  std::vector<Case> cases;
+  std::vector<NetCase> cases;
   const std::pair<const char*, A> activations[] = {
       {"identity", A::kIdentity}, {"relu", A::kRelu},       {"leaky_relu", A::kLeakyRelu},
       {"tanh", A::kTanh},         {"sigmoid", A::kSigmoid}, {"gelu", A::kGelu}};
@@ -50,7 +42,7 @@ std::vector<Case> Cases() {
 }
 
 /// d(sum of weighted losses) / d(parameter), by central differences in double precision.
-double Difference(const Case& c, const Batch& batch, std::vector<double> parameters,
+double Difference(const NetCase& c, const Batch& batch, std::vector<double> parameters,
                   std::size_t index) {
   constexpr double kStep = 1e-6;
   const auto members = static_cast<std::size_t>(c.spec.members);
@@ -72,7 +64,7 @@ double Difference(const Case& c, const Batch& batch, std::vector<double> paramet
   return sum;
 }
 
-class Gradient : public testing::TestWithParam<std::tuple<Case, Isa>> {};
+class Gradient : public testing::TestWithParam<std::tuple<NetCase, Isa>> {};
 
 TEST_P(Gradient, AgreesWithFiniteDifferences) {
   const auto& [c, isa] = GetParam();
@@ -128,11 +120,10 @@ TEST_P(Gradient, LossesAgreeWithTheReference) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    All, Gradient, testing::Combine(testing::ValuesIn(Cases()), testing::ValuesIn(AvailableIsas())),
-    [](const auto& test) {
-      return std::get<0>(test.param).name + "_" + std::string(IsaName(std::get<1>(test.param)));
-    });
+INSTANTIATE_TEST_SUITE_P(All, Gradient,
+                         testing::Combine(testing::ValuesIn(Cases()),
+                                          testing::ValuesIn(AvailableIsas())),
+                         NameOfCase);
 
 }  // namespace
 }  // namespace ringward::learn

@@ -67,4 +67,15 @@ bool NeedsKeys(const NetSpec& spec) {
   return false;
 }
 
+std::size_t ParameterCount(const NetSpec& spec) {
+  std::size_t count = 0;
+  auto inputs = static_cast<std::size_t>(spec.inputs);
+  for (const LayerSpec& layer : spec.layers) {
+    const auto width = static_cast<std::size_t>(layer.width);
+    count += (inputs + 1) * width;
+    inputs = width;
+  }
+  return count * static_cast<std::size_t>(spec.members);
+}
+
 }  // namespace ringward::learn

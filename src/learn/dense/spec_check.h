@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,5 +19,8 @@ std::vector<std::pair<std::string, Activation>> ActivationNames();
 
 /// Whether training draws random numbers by row: the spec has noise or dropout.
 bool NeedsKeys(const NetSpec& spec);
+
+/// Parameters of all members of a net of this shape, without taking memory for them.
+std::size_t ParameterCount(const NetSpec& spec);
 
 }  // namespace ringward::learn

@@ -11,6 +11,7 @@
 #include "io/atomic_directory.h"
 #include "io/atomic_file.h"
 #include "io/byte_source.h"
+#include "learn/dense/spec_check.h"
 #include "learn/score/model_text.h"
 #include "learn/score/safetensors.h"
 
@@ -70,18 +71,6 @@ std::vector<std::size_t> WhiteningShape(std::size_t width) {
   return Whitening::MomentCount(width) == width && width > 1
              ? std::vector<std::size_t>{width}
              : std::vector<std::size_t>{width, width};
-}
-
-/// Number of parameters a net of this shape has: refused before memory is taken for them.
-std::size_t ParameterCount(const NetSpec& net) {
-  std::size_t count = 0;
-  auto inputs = static_cast<std::size_t>(net.inputs);
-  for (const LayerSpec& layer : net.layers) {
-    const auto width = static_cast<std::size_t>(layer.width);
-    count += (inputs + 1) * width;
-    inputs = width;
-  }
-  return count * static_cast<std::size_t>(net.members);
 }
 
 Result<std::vector<float>> TakeParameters(TensorSet& set, const NetSpec& net,

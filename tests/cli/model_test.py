@@ -1,0 +1,201 @@
+#!/usr/bin/env python3
+"""The models' subcommands on real files: a table is made, learned, scored and evaluated, and bad input is refused.
+
+    model_test.py RINGWARD
+
+Every check is a function whose docstring is its title; bad input is a table (REFUSED): add a row for a new kind.
+"""
+import csv
+import io
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+COLUMNS = ["--label", "kind", "--normal", "normal"]
+ROWS = 600
+GOOD = "a,b\n" + "".join(f"{i},{i * i % 7}\n" for i in range(40))
+
+# What is refused: title, subcommand line, files, and the one line on standard error ({} stands for the folder).
+TRAIN = ["train", "--out", "new", "--steps", "5", "--data"]
+REFUSED = [
+    ("an infinite value", [*TRAIN, "t.csv"], {"t.csv": GOOD + "1,inf\n"}, r't\.csv:42: column "b": the value is infinite'),
+    ("a ragged line", [*TRAIN, "t.csv"], {"t.csv": GOOD + "1\n"}, r"t\.csv:42: .*2 are expected"),
+    ("an empty file", [*TRAIN, "t.csv"], {"t.csv": ""}, r"t\.csv: is empty"),
+    ("no such file", [*TRAIN, "nothing.csv"], {}, r"nothing\.csv.*[Nn]o such file.*"),
+    ("a pattern without a match", [*TRAIN, "*.tsv"], {}, r".*\*\.tsv.*"),
+    ("a text among numbers", [*TRAIN, "t.csv", "--numeric", "b"], {"t.csv": GOOD + "1,x\n"}, r't\.csv:42: column "b": .*x.*'),
+    ("a label that is no column", [*TRAIN, "t.csv", "--label", "c"], {"t.csv": GOOD}, r'.*"?c"?.*'),
+    ("too few rows", [*TRAIN, "t.csv"], {"t.csv": "a,b\n1,2\n2,1\n"}, r"2 rows to train on, at least 8 .*"),
+    ("bytes that are no gzip", [*TRAIN, "t.csv.gz"], {"t.csv.gz": "hello"}, r"t\.csv\.gz.*"),
+    ("a rate of zero", [*TRAIN, "t.csv", "--false-alarm-rate", "0"], {"t.csv": GOOD}, r"--false-alarm-rate: got '0', .*"),
+    ("a model that is not there", ["score", "--model", "none", "--data", "t.csv"], {"t.csv": GOOD}, r".*none.*"),
+    ("a column the model needs", ["score", "--model", "{model}", "--data", "t.csv"], {"t.csv": GOOD},
+     r't\.csv: .*flow_m3h.*'),
+    ("an evaluation without labels", ["evaluate", "--model", "{model}", "--data", "t.csv"], {"t.csv": GOOD}, r".*label.*"),
+    ("scores and labels of unequal length", ["evaluate", "--scores", "s.csv", "--labels", "l.csv"],
+     {"s.csv": "score\n1\n2\n", "l.csv": "label\n1\n"}, r".*l\.csv.*|.*s\.csv.*"),
+]
+
+
+class Models:
+    """A folder with a table and a model trained on it, and the program."""
+
+    def __init__(self, program, folder):
+        self.program, self.folder = program, pathlib.Path(folder)
+        self.run("simulate", "table", "--rows", str(ROWS), "--anomalies", "0.1", "--seed", "3", "--out", "table.csv")
+        self.trained = self.train("model")
+
+    def call(self, *args, stdin="", cwd=None):
+        env = {"PATH": os.environ["PATH"], "HOME": str(self.folder), "LC_ALL": "C.UTF-8"}
+        env.update({k: v for k, v in os.environ.items() if k.endswith("SAN_OPTIONS")})
+        return subprocess.run([self.program, *args], cwd=cwd or self.folder, env=env, input=stdin, capture_output=True,
+                              text=True, timeout=240, check=False)
+
+    def run(self, *args, stdin=""):
+        done = self.call(*args, stdin=stdin)
+        if done.returncode != 0:
+            raise RuntimeError(f"{args}: exit {done.returncode}: {done.stderr}")
+        return done.stdout
+
+    def train(self, out, *extra):
+        return json.loads(self.run("train", "--data", "table.csv", *COLUMNS, "--drop", "label", "faulty_sensor", "--id",
+                                   "timestamp", "--steps", "60", "--out", out, "--json", *extra))
+
+    def score(self, *extra, data="table.csv", stdin=""):
+        return self.run("score", "--model", "model", "--data", data, "--id", "timestamp", *extra, stdin=stdin)
+
+
+def training_says_what_it_did(models):
+    """train --json tells rows, ranks, nets and the threshold, and leaves a model and a report"""
+    told = models.trained
+    yield "rows", told["rows"] == ROWS * 9 // 10
+    yield "columns", told["columns"] == 17
+    yield "epochs end at the last step", told["epochs"][-1]["steps"] == told["steps"] == 60
+    yield "threshold", told["calibration"]["threshold"] > 0
+    for name in ("model.toml", "report.html"):
+        yield name, (models.folder / "model" / name).stat().st_size > 0
+
+
+def report_holds_the_numbers(models):
+    """report.html holds the same document as --json, for train and for evaluate"""
+    told = json.loads(models.run("evaluate", "--model", "model", "--data", "table.csv", *COLUMNS, "--json", "--out", "evaluation"))
+    for folder, document in (("model", models.trained), ("evaluation", told)):
+        page = (models.folder / folder / "report.html").read_text()
+        data = re.search(r'<script[^>]*type="application/json"[^>]*>(.*?)</script>', page, re.S)
+        yield f"{folder}: holds JSON", data is not None
+        document = {k: v for k, v in document.items() if k != "report"}  # where the page is, which it need not say
+        shown = {k: v for k, v in json.loads(data.group(1)).items() if k != "report"} if data else None
+        yield f"{folder}: the same numbers", shown == document
+        yield f"{folder}: needs no network", not re.search(r'(src|href)="https?:', page)
+
+
+def scores_have_a_line_a_row(models):
+    """score writes one line a row in order, with p-values that fall as scores rise"""
+    rows = list(csv.DictReader(io.StringIO(models.score())))
+    yield "one line a row", [int(r["row"]) for r in rows] == list(range(ROWS))
+    rows.sort(key=lambda r: float(r["score"]))
+    p_values = [float(r["p_value"]) for r in rows]
+    yield "p falls as the score rises", all(a >= b for a, b in zip(p_values, p_values[1:]))
+    threshold = models.trained["calibration"]["threshold"]
+    yield "anomaly = above the threshold", all((float(r["score"]) > threshold) == (r["anomaly"] == "1") for r in rows)
+
+
+def streams_score_alike(models):
+    """Rows from standard input, from a file and in two files have the same scores, digit for digit"""
+    whole = models.score()
+    text = (models.folder / "table.csv").read_text()
+    yield "standard input", models.score(data="-", stdin=text) == whole
+    lines = text.splitlines(keepends=True)
+    (models.folder / "tail.csv").write_text(lines[0] + "".join(lines[400:]))
+    scores = [line.split(",", 2)[2] for line in whole.splitlines()[400:]]
+    yield "the last rows alone", [line.split(",", 2)[2] for line in models.score(data="tail.csv").splitlines()[1:]] == scores
+
+
+def explanations_add_up(models):
+    """score --explain names seen and expected values, and the shares of all columns sum to the score"""
+    document = json.loads(models.score("--explain", "17", "--json"))
+    for row in document["scores"][:50]:
+        total = sum(reason["contribution"] for reason in row["reasons"])
+        if abs(total - row["score"]) > 1e-6 * row["score"]:
+            yield f"row {row['row']}: {total} is not {row['score']}", False
+    yield "has reasons", bool(document["scores"][0]["reasons"])
+
+
+def ranks_agree(models):
+    """Two ranks train the same model as one, bit for bit with --deterministic"""
+    weights = []
+    for ranks in ("1", "2"):
+        models.train("model" + ranks, "-np", ranks, "--deterministic")
+        weights.append((models.folder / ("model" + ranks) / "weights.safetensors").read_bytes())
+    yield "equal weights", weights[0] == weights[1]
+
+
+def evaluation_counts(models):
+    """evaluate counts alarms, finds and false alarms that fit together, and says what chance would give"""
+    told = json.loads(models.run("evaluate", "--model", "model", "--data", "table.csv", *COLUMNS, "--json"))
+    yield "rows", told["rows"] == ROWS and told["anomalies"] == ROWS // 10
+    yield "alarms", told["alarms"] == told["found"] + told["false_alarms"]
+    yield "recall", abs(told["recall"]["value"] - told["found"] / told["anomalies"]) < 1e-12
+    yield "random AUROC", told["auroc"]["random"] == 0.5 and told["auprc"]["random"] == told["prevalence"]
+    yield "interval", told["auroc"]["low"] <= told["auroc"]["value"] <= told["auroc"]["high"]
+    yield "better than chance", told["auroc"]["low"] > 0.5
+
+
+def an_alarm_can_fail_a_script(models):
+    """score --fail-on-anomaly exits with 1 when a row is anomalous"""
+    yield "exit code", models.call("score", "--model", "model", "--data", "table.csv", "--fail-on-anomaly").returncode == 1
+
+
+def a_damaged_model_is_refused(models):
+    """A model of which any file is cut or altered is refused in one line that names the file"""
+    for name in ("model.toml", "weights.safetensors"):
+        data = (models.folder / "model" / name).read_bytes()
+        for what, damaged in (("cut", data[:-40]), ("altered", data[:len(data) // 2] + b"\x01" + data[len(data) // 2 + 1:])):
+            copy = models.folder / f"{what}-{name}"
+            subprocess.run(["cp", "-r", models.folder / "model", copy], check=True)
+            (copy / name).write_bytes(damaged)
+            done = models.call("score", "--model", str(copy), "--data", "table.csv")
+            yield f"{what} {name}: exit code {done.returncode}", done.returncode == 2
+            yield f"{what} {name}: one line naming it: {done.stderr!r}", done.stderr.count("\n") == 1 and name in done.stderr
+            yield f"{what} {name}: nothing on standard output", done.stdout == ""
+
+
+def bad_input_is_refused(models):
+    """Bad input gives one line that names file, line and column, exit code 2, and nothing half-written"""
+    for title, arguments, files, pattern in REFUSED:
+        with tempfile.TemporaryDirectory(prefix="ringward-bad-", dir=models.folder) as folder:
+            for name, text in files.items():
+                (pathlib.Path(folder) / name).write_text(text)
+            arguments = [a.format(model=models.folder / "model") for a in arguments]
+            done = models.call(*arguments, cwd=folder)
+            lines = [line for line in done.stderr.splitlines() if not re.match(r"\d{4}-\d\d-\d\dT\S+ info ", line)]
+            yield f"{title}: exit code {done.returncode}", done.returncode == 2
+            yield (f"{title}: said {lines}",
+                   len(lines) == 1 and re.fullmatch(r"ringward( \w+)?: (" + pattern + ")", lines[0]) is not None)
+            yield f"{title}: wrote something", done.stdout == "" and set(os.listdir(folder)) == set(files)
+
+
+CHECKS = [training_says_what_it_did, report_holds_the_numbers, scores_have_a_line_a_row, streams_score_alike,
+          explanations_add_up, ranks_agree, evaluation_counts, an_alarm_can_fail_a_script, a_damaged_model_is_refused,
+          bad_input_is_refused]
+
+
+def main():
+    failed = 0
+    with tempfile.TemporaryDirectory(prefix="ringward-models-") as folder:
+        models = Models(os.path.abspath(sys.argv[1]), folder)
+        for check in CHECKS:
+            problems = [what for what, holds in check(models) if not holds]
+            failed += bool(problems)
+            print(f"{'FAILED' if problems else 'ok    '} {check.__doc__}")
+            for problem in problems:
+                print(f"         {problem}")
+    sys.exit(bool(failed))
+
+
+if __name__ == "__main__":
+    main()
