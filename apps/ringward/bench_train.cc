@@ -26,6 +26,8 @@ Json ToJson(const bench::TrainBenchResult& r) {
           {"gflops", r.gflops},
           {"sgemm_gflops", r.sgemm_gflops > 0 ? Json(r.sgemm_gflops) : Json(nullptr)},
           {"infer_rows_per_second", r.infer_rows_per_second},
+          {"infer_gflops", r.infer_gflops},
+          {"peak_gflops", r.peak_gflops},
           {"loss_first", r.loss_first},
           {"loss_last", r.loss_last},
           {"wrong", r.wrong}};
@@ -54,6 +56,7 @@ void Print(const bench::TrainBenchOptions& options, const bench::TrainBench& ben
                       {"sgemm", Align::kRight},
                       {"of sgemm", Align::kRight},
                       {"scored/s", Align::kRight},
+                      {"of peak", Align::kRight},
                       {"wrong", Align::kRight}});
   for (const auto& r : bench.results) {
     const bool compared = r.sgemm_gflops > 0;
@@ -61,7 +64,9 @@ void Print(const bench::TrainBenchOptions& options, const bench::TrainBench& ben
                   fmt::format("{:.0f}", r.rows_per_second), fmt::format("{:.1f}", r.gflops),
                   compared ? fmt::format("{:.1f}", r.sgemm_gflops) : "-",
                   compared ? fmt::format("{:.0f} %", 100 * r.gflops / r.sgemm_gflops) : "-",
-                  fmt::format("{:.0f}", r.infer_rows_per_second), fmt::format("{}", r.wrong)});
+                  fmt::format("{:.0f}", r.infer_rows_per_second),
+                  fmt::format("{:.0f} %", 100 * r.infer_gflops / r.peak_gflops),
+                  fmt::format("{}", r.wrong)});
   }
   out.Write(table.ToString());
 }
@@ -76,7 +81,9 @@ SubcommandInfo BenchTrainCommand::Info() const {
       .details =
           "Trains a net to reconstruct random rows and prints steps per second, the rate of its "
           "products beside the rate that OpenBLAS reaches on products of the same shapes, and "
-          "rows scored per second. The column wrong counts rows whose score differs from a "
+          "rows scored per second, with their share of what the core does at most (multiply-adds "
+          "in "
+          "registers alone). The column wrong counts rows whose score differs from a "
           "plain computation in double precision.",
       .example = "ringward bench train --layers 100,128,64,128,100 --batch 32,256,1024",
       .exit_codes = {}};

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/rng.h"
+#include "learn/dense/kernels.h"
 #include "ringward/openblas.h"
 
 namespace ringward::bench {
@@ -91,6 +92,17 @@ double Flops(const std::vector<Product>& products) {
   return flops;
 }
 
+/// Of the products of one row through all members.
+double ForwardFlops(const NetSpec& spec) {
+  double flops = 0;
+  double inputs = spec.inputs;
+  for (const learn::LayerSpec& layer : spec.layers) {
+    flops += 2.0 * inputs * layer.width * spec.members;
+    inputs = layer.width;
+  }
+  return flops;
+}
+
 double SgemmGflops(const OpenBlas& blas, const std::vector<Product>& products, double seconds) {
   std::size_t largest = 0;
   for (const Product& p : products) {
@@ -108,6 +120,15 @@ double SgemmGflops(const OpenBlas& blas, const std::vector<Product>& products, d
     }
   });
   return steps * Flops(products) * 1e-9;
+}
+
+/// What the core reaches on multiply-adds alone.
+double PeakGflops(learn::Isa isa, double seconds) {
+  constexpr std::size_t kTurns = 1000;
+  const learn::Kernels& kernels = learn::KernelsFor(isa);
+  volatile float kept = 0.0F;
+  const double bursts = Rate(seconds, [&] { kept = kernels.multiply_adds(kTurns); });
+  return bursts * kTurns * kernels.multiply_add_flops * 1e-9;
 }
 
 double Mean(const std::vector<float>& values) {
@@ -212,6 +233,8 @@ Result<TrainBenchResult> BenchBatch(const TrainBenchOptions& options, const Open
   std::vector<float> out(members * batch * outputs);
   result.infer_rows_per_second =
       static_cast<double>(batch) * Rate(options.seconds, [&] { plan->Infer(x, batch, out); });
+  result.infer_gflops = result.infer_rows_per_second * ForwardFlops(spec) * 1e-9;
+  result.peak_gflops = PeakGflops(options.isa, options.seconds);
   result.wrong = CountWrong(*plan, x, batch, out);
   return result;
 }

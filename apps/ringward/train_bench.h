@@ -30,6 +30,8 @@ struct TrainBenchResult {
   double gflops = 0;                 ///< of the products only, over the time of whole steps
   double sgemm_gflops = 0;           ///< cblas_sgemm, one thread, on the products of the same step
   double infer_rows_per_second = 0;  ///< rows scored by all members
+  double infer_gflops = 0;           ///< of the products of scoring
+  double peak_gflops = 0;  ///< of multiply-adds in registers alone, measured beside scoring
   double loss_first = 0, loss_last = 0;  ///< mean over rows and members; training lowers it
   std::size_t wrong = 0;  ///< of the first rows and members, outputs that are off (CountWrong)
 };

@@ -125,6 +125,9 @@ struct Kernels {
                     const Panels& out);
   void (*adam)(const AdamArgs& args);
   void (*sgd)(const SgdArgs& args);
+  /// Only multiply-adds in registers, multiply_add_flops a turn: the most that the core can do.
+  float (*multiply_adds)(std::size_t turns);
+  double multiply_add_flops;
 };
 
 /// REQUIRES: `isa` is among AvailableIsas().

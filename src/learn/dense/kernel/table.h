@@ -2,6 +2,7 @@
 #pragma once
 
 #include "learn/dense/kernel/gradient.h"
+#include "learn/dense/kernel/peak.h"
 #include "learn/dense/kernel/update.h"
 
 namespace ringward::learn::RINGWARD_KERNELS {
@@ -18,7 +19,9 @@ constexpr Kernels MakeTable(Isa isa) {
           .gradient = Gradient,
           .add_noise = AddNoise,
           .adam = Adam,
-          .sgd = Sgd};
+          .sgd = Sgd,
+          .multiply_adds = MultiplyAdds,
+          .multiply_add_flops = 2.0 * kChains * kLanes};
 }
 
 }  // namespace ringward::learn::RINGWARD_KERNELS

@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+"""Rows per second of `ringward train` on 2 ranks against twice those of 1 rank.
+
+    bench/scaling.py [RINGWARD] [--runs 7] [--engine mpi] [--ranks 2] [--batch 256] [--steps 2000] [--check]
+
+Trains 100-128-64-128-100 (Adam, one noise level, 2 folds: two nets side by side) on random rows, --batch rows a step on each rank,
+with the ranks' cores to themselves. Runs of 1 rank and of --ranks alternate; the efficiency of a round is the ratio
+of their rows per second over --ranks, and the figure is the median over rounds. Rows per second are those of
+the training loop (`train --json`), without reading and calibrating.
+--check exits 1 below 90 %.
+"""
+import argparse
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+
+import numpy
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+TARGET = 0.9
+
+
+def rows_per_second(options, table, ranks):
+    """One training; rows a second over all ranks."""
+    engine = options.engine if ranks > 1 else "local"
+    command = [options.ringward, "train", "--data", table, "--out", table + ".model", "--noise", "0.2", "--folds", "2",
+               "--no-neighbours", "--batch", options.batch, "--steps", options.steps, "-np", ranks, "--engine", engine,
+               "--json", "--quiet"]
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(str(word) for word in command)}: {done.stderr}")
+    return json.loads(done.stdout)["rows_per_second"]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("ringward", nargs="?", default=ROOT / "build/release/bin/ringward")
+    parser.add_argument("--runs", type=int, default=7)
+    parser.add_argument("--engine", default="mpi", choices=["mpi", "gloo", "local"])
+    parser.add_argument("--ranks", type=int, default=2)
+    parser.add_argument("--batch", type=int, default=256)
+    parser.add_argument("--steps", type=int, default=2000)
+    parser.add_argument("--check", action="store_true")
+    options = parser.parse_args()
+    if options.ranks > len(os.sched_getaffinity(0)):
+        sys.exit(f"{options.ranks} ranks need as many cores")
+    efficiencies = []
+    with tempfile.TemporaryDirectory(prefix="ringward-scaling-") as folder:
+        table = os.path.join(folder, "rows.npy")
+        numpy.save(table, numpy.random.default_rng(0).standard_normal((20_000, 100), dtype=numpy.float32))
+        for run in range(options.runs):
+            one, many = rows_per_second(options, table, 1), rows_per_second(options, table, options.ranks)
+            efficiencies.append(many / one / options.ranks)
+            print(f"run {run + 1}: 1 rank {one:,.0f} rows/s, {options.ranks} ranks {many:,.0f} rows/s: "
+                  f"{100 * efficiencies[-1]:.1f} % of {options.ranks}x", flush=True)
+    efficiency = statistics.median(efficiencies)
+    holds = efficiency >= TARGET
+    print(f"{options.ranks} ranks ({options.engine}), batch {options.batch} a rank: {100 * efficiency:.1f} % of {options.ranks}x "
+          f"({100 * min(efficiencies):.1f} to {100 * max(efficiencies):.1f}; {100 * TARGET:.0f} wanted): "
+          f"{'holds' if holds else 'DOES NOT HOLD'}")
+    sys.exit(options.check and not holds)
+
+
+if __name__ == "__main__":
+    main()
