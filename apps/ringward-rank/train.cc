@@ -9,8 +9,6 @@
 
 #include "base/exit_code.h"
 #include "base/log.h"
-#include "base/options.h"
-#include "base/progress.h"
 #include "base/terminal.h"
 #include "learn/data/dataset.h"
 #include "learn/train/fit.h"
@@ -18,6 +16,7 @@
 #include "learn/train/settings.h"
 #include "ringward-rank/rank_context.h"
 #include "ringward-rank/train_output.h"
+#include "ringward/cli/common_options.h"
 #include "ringward/cli/output.h"
 
 namespace ringward::rank {
@@ -25,16 +24,17 @@ namespace {
 
 struct RankOptions {
   learn::TrainSettings settings;
-  bool json = false;
-  bool quiet = false;
+  cli::CommonOptions common;
 };
 
-Status ParseArguments(const std::vector<std::string>& arguments, RankOptions& options) {
+/// Reads what the launcher handed on, and configures this rank's log.
+Status ParseArguments(const RankContext& context, RankOptions& options) {
   OptionTable table;
   learn::AddTrainOptions(table, options.settings);
-  table.Add("json", &options.json, "one JSON document on standard output");
-  table.Add("quiet", &options.quiet, "no progress");
-  return table.ParseArgs(arguments);
+  cli::AddCommonOptions(table, options.common);
+  RINGWARD_TRY(table.ParseArgs(context.arguments));
+  RINGWARD_TRY(learn::Validate(options.settings));
+  return cli::ConfigureLogFrom(options.common, table, context.environment.rank);
 }
 
 ProgressStyle StyleOf(const RankContext& context, bool quiet) {
@@ -47,9 +47,7 @@ Result<learn::TrainingSet> Read(const RankOptions& options) {
   const auto& settings = options.settings;
   RINGWARD_ASSIGN(
       auto set, learn::LoadTrainingSet(settings.data, settings.preprocess, !settings.contaminated));
-  if (!options.quiet) {
-    for (const std::string& note : set.notes) LogInfo(note);
-  }
+  for (const std::string& note : set.notes) LogInfo(note);
   return set;
 }
 
@@ -61,7 +59,7 @@ class TrainProgress {
             std::min(rows, learn::GlobalBatchOf(options.settings, context.environment.world_size))),
         steps_(
             learn::MakeLoopOptions(options.settings, rows, context.environment.world_size).steps),
-        progress_(StyleOf(context, options.quiet), SystemClock(), "train", "rows",
+        progress_(StyleOf(context, options.common.quiet), SystemClock(), "train", "rows",
                   static_cast<std::uint64_t>(steps_) * batch_) {}
 
   void Update(std::int64_t step, double loss) {
@@ -81,11 +79,8 @@ class TrainProgress {
 
 Result<int> RunTrain(RankContext& context) {
   RankOptions options;
-  RINGWARD_TRY(ParseArguments(context.arguments, options));
-  RINGWARD_TRY(learn::Validate(options.settings));
+  RINGWARD_TRY(ParseArguments(context, options));
   const bool first = context.environment.rank == 0;
-  RINGWARD_TRY(ConfigureLog({.level = options.quiet ? LogLevel::kWarning : LogLevel::kInfo,
-                             .rank = context.environment.rank}));
   std::optional<learn::TrainingSet> set;
   std::optional<TrainProgress> progress;
   if (first) {
@@ -110,7 +105,7 @@ Result<int> RunTrain(RankContext& context) {
   RINGWARD_TRY(learn::SaveModel(fitted->model, options.settings.out,
                                 {{"report.html", TrainReportPage(outcome)}}));
   cli::Output out(1);
-  if (options.json) {
+  if (options.common.json) {
     out.WriteJson(TrainJson(outcome));
   } else {
     out.Write(TrainText(outcome));

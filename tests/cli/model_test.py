@@ -80,6 +80,14 @@ def training_says_what_it_did(models):
         yield name, (models.folder / "model" / name).stat().st_size > 0
 
 
+def training_logs_as_asked(models):
+    """train hands --verbose, --quiet and --log-level on to its ranks"""
+    for flags, told in ((["-v"], True), (["--log-level", "info"], True), (["-q"], False), (["--log-level", "off"], False)):
+        done = models.call("train", "--data", "table.csv", "--steps", "5", "--out", "logged", *flags)
+        yield f"{flags}: exit code {done.returncode}: {done.stderr!r}", done.returncode == 0
+        yield f"{flags}: {done.stderr!r}", (re.search(r"^\S+Z info rank=0 ", done.stderr, re.M) is not None) == told
+
+
 def report_holds_the_numbers(models):
     """report.html holds the same document as --json, for train and for evaluate"""
     told = json.loads(models.run("evaluate", "--model", "model", "--data", "table.csv", *COLUMNS, "--json", "--out", "evaluation"))
@@ -179,9 +187,9 @@ def bad_input_is_refused(models):
             yield f"{title}: wrote something", done.stdout == "" and set(os.listdir(folder)) == set(files)
 
 
-CHECKS = [training_says_what_it_did, report_holds_the_numbers, scores_have_a_line_a_row, streams_score_alike,
-          explanations_add_up, ranks_agree, evaluation_counts, an_alarm_can_fail_a_script, a_damaged_model_is_refused,
-          bad_input_is_refused]
+CHECKS = [training_says_what_it_did, training_logs_as_asked, report_holds_the_numbers, scores_have_a_line_a_row,
+          streams_score_alike, explanations_add_up, ranks_agree, evaluation_counts, an_alarm_can_fail_a_script,
+          a_damaged_model_is_refused, bad_input_is_refused]
 
 
 def main():

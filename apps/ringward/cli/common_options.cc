@@ -29,8 +29,9 @@ void AddCommonOptions(OptionTable& table, CommonOptions& common) {
   table.AddBuiltIns();
 }
 
-Status ConfigureLogFrom(const CommonOptions& common, const OptionTable& table) {
-  LogOptions log{.level = common.log_level, .rank = {}, .file = common.log_file};
+Status ConfigureLogFrom(const CommonOptions& common, const OptionTable& table,
+                        std::optional<int> rank) {
+  LogOptions log{.level = common.log_level, .rank = rank, .file = common.log_file};
   if (!table.WasSet("log-level")) {
     if (common.quiet) log.level = LogLevel::kWarning;
     if (common.verbose) log.level = LogLevel::kDebug;

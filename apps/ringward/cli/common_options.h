@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "base/log.h"
@@ -22,8 +23,9 @@ struct CommonOptions {
 /// Adds them, and --config and --help, under the heading "Common options".
 void AddCommonOptions(OptionTable& table, CommonOptions& common);
 
-/// Configures logging from them. `table` tells whether --log-level was given: it outranks --verbose
-/// and --quiet.
-Status ConfigureLogFrom(const CommonOptions& common, const OptionTable& table);
+/// Configures logging from them; `rank` is named in every line. `table` tells whether --log-level
+/// was given: it outranks --verbose and --quiet.
+Status ConfigureLogFrom(const CommonOptions& common, const OptionTable& table,
+                        std::optional<int> rank = {});
 
 }  // namespace ringward::cli
