@@ -4,7 +4,7 @@
 
 namespace ringward {
 
-/// Makes SIGINT and SIGTERM end the process with exit code 130 (DESIGN section 5). Call once, early
+/// Makes SIGINT and SIGTERM end the process with exit code 130 (docs/cli.md). Call once, early
 /// in main. Children started by exec get the default action back by themselves.
 void InstallInterruptHandling();
 

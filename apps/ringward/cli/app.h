@@ -8,7 +8,7 @@
 namespace ringward::cli {
 
 /// Runs the subcommand that `args` (without the program's name) asks for and returns the exit code
-/// of DESIGN section 5. Errors become one line on standard error; no exception leaves.
+/// (docs/cli.md). Errors become one line on standard error; no exception leaves.
 int RunApp(const Registry& registry, std::span<const std::string> args, Output& out);
 
 /// The whole of main(): makes descriptors 0 to 2 safe, ignores SIGPIPE (a reader of standard output
