@@ -8,6 +8,7 @@
 # LINK    the CMake targets behind LIBS
 # TESTS   gtest sources; they may include test_support headers of their own folder and of DEPS
 # TEST_LABELS  further ctest labels (every test carries its module's name)
+#
 # Test sources share one precompiled gtest header and are not optimised: compiling them is most of a build, running them is
 # not, and what they test is the library.
 # `ctest -L layers` (tools/check_layers.py) reads these calls and refuses any other include.
@@ -23,7 +24,7 @@ if(BUILD_TESTING)
 endif()
 
 function(ringward_module name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPS;LIBS;LINK;TESTS;TEST_LABELS;TEST_LINK")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPS;LIBS;LINK;TESTS;TEST_LABELS")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "ringward_module(${name}): unknown arguments ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -42,8 +43,7 @@ function(ringward_module name)
   target_link_libraries(ringward_${name} ${scope} ${arg_DEPS} ${arg_LINK})
   if(arg_TESTS AND BUILD_TESTING)
     add_executable(${name}_test ${arg_TESTS})
-    target_link_libraries(${name}_test PRIVATE ringward::${name} ringward_warnings ${arg_TEST_LINK} GTest::gmock
-                                               GTest::gtest_main)
+    target_link_libraries(${name}_test PRIVATE ringward::${name} ringward_warnings GTest::gmock GTest::gtest_main)
     target_compile_options(${name}_test PRIVATE ${RINGWARD_TEST_OPTIONS})
     target_precompile_headers(${name}_test REUSE_FROM ringward_test_headers)
     gtest_discover_tests(${name}_test TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 120

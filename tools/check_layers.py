@@ -29,7 +29,7 @@ def modules(src):
         words, key = {}, None
         for word in re.sub(r"#.*", "", call.group(2)).split():
             if word.isupper() and word.replace("_", "").isalpha() and word in {
-                    "SOURCES", "DEPS", "LIBS", "LINK", "TESTS", "TEST_LABELS", "TEST_LINK"}:
+                    "SOURCES", "DEPS", "LIBS", "LINK", "TESTS", "TEST_LABELS"}:
                 key = word
             else:
                 words.setdefault(key, []).append(word)
