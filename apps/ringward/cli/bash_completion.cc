@@ -57,17 +57,6 @@ std::string Offer(const Option& option) {
   return fmt::format(" values='{}'", fmt::join(option.codec().choices, " "));
 }
 
-std::string NameCases(const Registry& registry) {
-  std::string out;
-  for (const std::string& first : registry.FirstWords()) {
-    out += fmt::format("      '|{0}') name='{0}' ;;\n", first);
-    for (const std::string& second : registry.SecondWords(first)) {
-      out += fmt::format("      '{0}|{1}') name='{0} {1}' ;;\n", first, second);
-    }
-  }
-  return out;
-}
-
 std::string FlagCases(const std::string& path, const OptionTable& options) {
   std::string out;
   for (const Option& option : options.options()) {
@@ -106,6 +95,17 @@ std::string WordCases(const std::string& path, const OptionTable& options) {
 }
 
 }  // namespace
+
+std::string NameCases(const Registry& registry) {
+  std::string out;
+  for (const std::string& first : registry.FirstWords()) {
+    out += fmt::format("      '|{0}') name='{0}' ;;\n", first);
+    for (const std::string& second : registry.SecondWords(first)) {
+      out += fmt::format("      '{0}|{1}') name='{0} {1}' ;;\n", first, second);
+    }
+  }
+  return out;
+}
 
 std::string BashCompletion(const Registry& registry) {
   std::string flags;

@@ -13,4 +13,8 @@ std::string BashCompletion(const Registry& registry);
 /// The same for zsh (5.8 or newer), as an autoloadable #compdef function or to be sourced.
 std::string ZshCompletion(const Registry& registry);
 
+/// The part that both scripts share: branches of `case "$name|$word"` that collect the subcommand's
+/// words in `name`.
+std::string NameCases(const Registry& registry);
+
 }  // namespace ringward::cli

@@ -80,17 +80,6 @@ std::string Arguments(const OptionTable& options) {
   return out + "      && return 0";
 }
 
-std::string NameCases(const Registry& registry) {
-  std::string out;
-  for (const std::string& first : registry.FirstWords()) {
-    out += fmt::format("      '|{0}') name='{0}' ;;\n", first);
-    for (const std::string& second : registry.SecondWords(first)) {
-      out += fmt::format("      '{0}|{1}') name='{0} {1}' ;;\n", first, second);
-    }
-  }
-  return out;
-}
-
 std::string SummaryOf(const Registry& registry, const std::string& path) {
   const auto* entry = registry.Find(path);
   return entry != nullptr ? entry->info.summary : "a family of subcommands";
