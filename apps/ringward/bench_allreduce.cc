@@ -11,7 +11,7 @@ SubcommandInfo BenchAllReduceCommand::Info() const {
               "'ratio' the median of ours over the library's in neighbouring blocks, '#wrong' the "
               "elements that were not the reduction, over all ranks.",
           .example = "ringward bench allreduce -np 2 --engine mpi -b 8 -e 64M -f 4",
-          .exit_codes = {}};
+          .exit_codes = {{2, "bad usage, or a result was wrong"}}};
 }
 
 void BenchAllReduceCommand::AddOptions(OptionTable& table) {

@@ -82,9 +82,8 @@ SubcommandInfo BenchTrainCommand::Info() const {
           "Trains a net to reconstruct random rows and prints steps per second, the rate of its "
           "products beside the rate that OpenBLAS reaches on products of the same shapes, and "
           "rows scored per second, with their share of what the core does at most (multiply-adds "
-          "in "
-          "registers alone). The column wrong counts rows whose score differs from a "
-          "plain computation in double precision.",
+          "in registers alone). The column wrong counts outputs of the trained net that differ "
+          "from a plain computation in double precision.",
       .example = "ringward bench train --layers 100,128,64,128,100 --batch 32,256,1024",
       .exit_codes = {}};
 }

@@ -74,7 +74,7 @@ SubcommandInfo EvaluateCommand::Info() const {
 }
 
 void EvaluateCommand::AddOptions(OptionTable& table) {
-  table.Group("Model and data");
+  table.Group("Model");
   table.Add("model", &model_, {.what = "a folder", .allow_empty = true}, "the model's folder")
       .Complete(Completion::kFolder);
   learn::AddDataOptions(table, data_, learn::DataFlag::kOptional);

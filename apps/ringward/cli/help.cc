@@ -10,8 +10,7 @@ namespace ringward::cli {
 namespace {
 
 /// Headings in the order of `ringward --help`; a group that is not here comes last.
-constexpr std::array<const char*, 4> kGroups = {"Anomaly detection", "Running jobs",
-                                                "Watching training jobs", "Tools"};
+constexpr std::array<const char*, 2> kGroups = {"Models", "Tools"};
 
 std::vector<std::string> GroupOrder(const Registry& registry) {
   std::vector<std::string> order(kGroups.begin(), kGroups.end());
