@@ -138,7 +138,9 @@ def missed(figures):
         yield (f"{where}: scoring {figures['scoring_ratio']['median']:.2f}x PyTorch, target {SCORING_TARGET}x, "
                f"which would take {figures['scoring_needs']['median']:.0%} of the core's peak "
                f"({figures['scoring_of_peak']['median']:.0%} reached)")
-    if key == SGEMM_TARGET[:2] and figures["of_sgemm"] and figures["of_sgemm"]["median"] < SGEMM_TARGET[2]:
+    if key == SGEMM_TARGET[:2] and not figures["of_sgemm"]:
+        yield f"{where}: no OpenBLAS to measure sgemm with, target {SGEMM_TARGET[2]:.0%} of it"
+    elif key == SGEMM_TARGET[:2] and figures["of_sgemm"]["median"] < SGEMM_TARGET[2]:
         yield f"{where}: {figures['of_sgemm']['median']:.0%} of sgemm, target {SGEMM_TARGET[2]:.0%}"
 
 
