@@ -27,7 +27,7 @@ started=$SECONDS
 log=build/dev/tidy.log
 : >"$log"
 
-# tidy PATH-REGEX [OPTION…]
+# tidy PATH-REGEX [OPTION…]: clang does not know all warnings that the compile commands name for gcc.
 tidy() {
   local regex=$1
   shift
