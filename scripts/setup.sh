@@ -13,10 +13,9 @@ set -euo pipefail
 build_packages=(
   g++ cmake ninja-build ccache pkg-config python3
   libopenmpi-dev openmpi-bin libgloo-dev
-  libxsmm-dev
   libtomlplusplus-dev libspdlog-dev nlohmann-json3-dev
   libzstd-dev zlib1g-dev
-  libgtest-dev libgmock-dev libbenchmark-dev
+  libgtest-dev libgmock-dev
 )
 lint_packages=(clang-format-14 clang-tidy-14)
 # torch: the side of bench/train_vs_pytorch.py that we are compared with; openblas: the yardstick of `ringward bench
