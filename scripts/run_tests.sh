@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Runs a test preset of CMakePresets.json (dev, release, asan, tsan, integration) and shows ctest's closing lines; failed tests are shown whole.
+# Runs a test preset of CMakePresets.json (dev, release, asan, tsan, integration) and shows ctest's closing lines;
+# failed tests are shown whole.
 #
 #   scripts/run_tests.sh PRESET [--all-must-run] [CTEST ARGUMENT…]
 #

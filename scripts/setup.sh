@@ -19,8 +19,11 @@ build_packages=(
 )
 lint_packages=(clang-format-14 clang-tidy-14)
 # torch: the side of bench/train_vs_pytorch.py that we are compared with; openblas: the yardstick of `ringward bench
-# train`; chromium: draws report.html.
-integration_packages=(python3-numpy python3-torch libopenblas0-pthread clang-19 libclang-rt-19-dev chromium fonts-dejavu-core)
+# train`; libtorch: what tests/torch holds the dense engine's gradients against; chromium: draws report.html; zsh: reads
+# its completion script.
+integration_packages=(
+  python3-numpy python3-torch libtorch-dev libopenblas0-pthread clang-19 libclang-rt-19-dev chromium fonts-dejavu-core zsh
+)
 
 # Tests point these two elsewhere.
 os_release=${RINGWARD_SETUP_OS_RELEASE:-/etc/os-release}
