@@ -35,7 +35,7 @@ acceptance:  ## every promise of docs/status.md, long runs included; fills docs/
 format:  ## clang-format all C++ files in place
 	@scripts/format.sh --in-place
 
-format-check:
+format-check:  ## say which C++ files are not formatted
 	@scripts/format.sh --check
 
 tidy:  ## clang-tidy over all C++ files

@@ -4,7 +4,8 @@
     check_docs.py ROOT [RINGWARD]
 
 Every relative link of every Markdown file leads to a file; every page of docs/ can be reached by links from
-README.md; the module table of ARCHITECTURE.md names exactly the modules that src/ has; and, with a program given, every subcommand that `RINGWARD --help` lists has a page docs/NAME.md.
+README.md; the module table of ARCHITECTURE.md names exactly the modules that src/ has; and, with a program given,
+every subcommand that `RINGWARD --help` lists has a page docs/NAME.md.
 """
 import pathlib
 import re

@@ -4,8 +4,9 @@
     check_hygiene.py ROOT
 
 Looks at every tracked text file (outside a git checkout: at every file except build/ and the like) for
-paths of one machine, package registry hosts, e-mail addresses, lint silencers without a reason, and open ends without an issue number
-(written as the word, then the number in brackets after a hash). One line per hit; exit 1 on any.
+paths of one machine, package registry hosts, artifact servers, e-mail addresses, lint silencers without a reason,
+conflict markers, and open ends without an issue number (written as the word, then the number in brackets after a
+hash). One line per hit; exit 1 on any.
 """
 import pathlib
 import re
