@@ -69,14 +69,14 @@ Result<int> TrainCommand::DryRun(Context& context) const {
                            {"notes", set.notes}});
     return kExitFine;
   }
-  context.out.Print("ranks      {} on engine {} ({})\n", ranks_.ranks, engine.engine, engine.why);
+  context.out.Print("ranks      {}, {}\n", ranks_.ranks, engine.why);
   context.out.Print("data       {} rows, {} to train on, {} inputs\n", set.data.rows(),
                     set.rows.size(), set.preprocessor.inputs());
   for (const auto& note : set.notes) context.out.Print("note       {}\n", note);
   context.out.Print("training   {} nets, {} steps of {} rows\n", net.members, loop.steps,
                     std::min(loop.global_batch, set.rows.size()));
-  context.out.Print("memory     about {} a rank, and the file's rows once more on rank 0\n",
-                    FormatBytes(bytes));
+  context.out.Print("memory     about {:.1f} MiB a rank, and the file's rows once more on rank 0\n",
+                    static_cast<double>(bytes) / (1U << 20U));
   return kExitFine;
 }
 

@@ -18,7 +18,7 @@ struct EpochLoss {
 
 /// How the threshold was set.
 struct CalibrationSummary {
-  std::size_t rows = 0;           ///< calibration rows, which serve nothing else
+  std::size_t rows = 0;           ///< rows whose scores the threshold was read off
   double threshold = 0.0;         ///< a row is an alarm when its score is above
   double false_alarm_rate = 0.0;  ///< the rate asked for, in (0, 1)
 };
