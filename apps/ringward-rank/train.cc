@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -104,7 +105,7 @@ Result<int> RunTrain(RankContext& context) {
                              context.communicator->engine()};
   RINGWARD_TRY(learn::SaveModel(fitted->model, options.settings.out,
                                 {{"report.html", TrainReportPage(outcome)}}));
-  cli::Output out(1);
+  cli::Output out(STDOUT_FILENO);
   if (options.common.json) {
     out.WriteJson(TrainJson(outcome));
   } else {
