@@ -9,6 +9,7 @@
 #include "base/nearest_name.h"
 #include "base/options.h"
 #include "base/toml.h"
+#include "base/utf8.h"
 
 namespace ringward {
 namespace {
@@ -83,29 +84,6 @@ bool LeadsTo(const std::string& path, const std::string& section) {
 
 void AppendUnicode(std::string* out, unsigned char byte) { *out += fmt::format("\\u{:04X}", byte); }
 
-/// Length of the well-formed UTF-8 letter at text[at], or 0.
-std::size_t LetterLength(std::string_view text, std::size_t at) {
-  const auto byte = [&](std::size_t i) {
-    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
-  };
-  const unsigned first = byte(at);
-  std::size_t length = 0;
-  unsigned low = 0x80;  // range of the second byte: excludes overlong forms and surrogates
-  unsigned high = 0xBF;
-  if (first >= 0xC2 && first <= 0xDF) length = 2;
-  if (first >= 0xE0 && first <= 0xEF) length = 3;
-  if (first >= 0xF0 && first <= 0xF4) length = 4;
-  if (first == 0xE0) low = 0xA0;
-  if (first == 0xED) high = 0x9F;
-  if (first == 0xF0) low = 0x90;
-  if (first == 0xF4) high = 0x8F;
-  if (length == 0 || byte(at + 1) < low || byte(at + 1) > high) return 0;
-  for (std::size_t i = 2; i < length; ++i) {
-    if ((byte(at + i) & 0xC0U) != 0x80U) return 0;
-  }
-  return length;
-}
-
 std::string Quote(std::string_view text) {
   std::string out = "\"";
   for (std::size_t at = 0; at < text.size();) {
@@ -118,7 +96,7 @@ std::string Quote(std::string_view text) {
       AppendUnicode(&out, byte);
     } else if (byte < 0x80) {
       out += text[at];
-    } else if (length = LetterLength(text, at); length > 0) {
+    } else if (length = Utf8Length(text.substr(at)); length > 0) {
       out += text.substr(at, length);
     } else {
       out += "\xEF\xBF\xBD";  // U+FFFD itself, as it will be read and written again

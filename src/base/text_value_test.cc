@@ -7,6 +7,7 @@
 
 #include "base/nearest_name.h"
 #include "base/rng.h"
+#include "base/utf8.h"
 
 namespace ringward {
 namespace {
@@ -157,6 +158,24 @@ TEST(NearestNameTest, SuggestsWhatWasMeant) {
   EXPECT_EQ(NearestName(std::string(100'000, 'e'), names), "");
   EXPECT_EQ(DidYouMean("btach", names, "--"), " (did you mean --batch?)");
   EXPECT_EQ(DidYouMean("x", {}), "");
+}
+
+TEST(Utf8Test, TellsTheLengthOfTheFirstLetter) {
+  const std::pair<std::string, std::size_t> cases[] = {
+      {"", 0},
+      {"ab", 1},
+      {"µ€", 2},
+      {"€", 3},
+      {"𝄞", 4},
+      {"\xbc", 0},               // no lead byte
+      {"\xc0\xbc", 0},           // '<' in two bytes
+      {"\xe0\x80\xbc", 0},       // and in three
+      {"\xf0\x80\x80\xbc", 0},   // and in four
+      {"\xe2\x82", 0},           // cut short
+      {"\xed\xa0\x80", 0},       // a surrogate
+      {"\xf4\x90\x80\x80", 0},   // above U+10FFFF
+      {"\xf8\x88\x80\x80", 0}};  // no lead byte of today
+  for (const auto& [text, length] : cases) EXPECT_EQ(Utf8Length(text), length) << text;
 }
 
 }  // namespace
