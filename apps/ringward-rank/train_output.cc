@@ -16,15 +16,23 @@ namespace {
 
 using cli::Json;
 
-/// Epochs that are written out; of longer runs evenly spaced ones, the last among them.
+/// Epochs that are written out; of longer runs evenly spaced ones, the last among them, and the one
+/// whose parameters were kept.
 constexpr std::size_t kEpochsShown = 500;
+
+/// Whether early stopping kept the parameters of `epoch`: the loop copies its loss, so they are
+/// equal.
+bool IsBest(const learn::EpochRecord& epoch, const learn::LoopResult& loop) {
+  return epoch.validation_loss == loop.best_validation_loss;
+}
 
 std::vector<learn::EpochRecord> ShownEpochs(const learn::LoopResult& loop) {
   const std::size_t count = loop.epochs.size();
   std::vector<learn::EpochRecord> shown;
   const std::size_t stride = (count + kEpochsShown - 1) / kEpochsShown;
   for (std::size_t i = 0; i < count; ++i) {
-    if ((count - 1 - i) % stride == 0) shown.push_back(loop.epochs[i]);
+    const auto& epoch = loop.epochs[i];
+    if ((count - 1 - i) % stride == 0 || IsBest(epoch, loop)) shown.push_back(epoch);
   }
   return shown;
 }
@@ -57,8 +65,8 @@ std::vector<report::EpochLoss> EpochLosses(const learn::LoopResult& loop) {
     // Rows a member leaves out are its validation rows, unless some were set apart.
     const double honest =
         std::isfinite(epoch.validation_loss) ? epoch.validation_loss : epoch.left_out_loss;
-    losses.push_back(
-        {epoch.train_loss, std::isfinite(honest) ? std::optional<double>(honest) : std::nullopt});
+    losses.push_back({epoch.epoch + 1, epoch.train_loss,
+                      std::isfinite(honest) ? std::optional<double>(honest) : std::nullopt});
   }
   return losses;
 }
@@ -148,6 +156,10 @@ std::string TrainReportPage(const TrainOutcome& outcome) {
   }
   for (const auto& note : set.notes) page.notes.push_back({report::Severity::kInfo, note});
   page.epochs = EpochLosses(fitted.loop);
+  const learn::LoopResult& loop = fitted.loop;
+  const auto best = std::find_if(loop.epochs.begin(), loop.epochs.end(),
+                                 [&](const auto& epoch) { return IsBest(epoch, loop); });
+  if (best != loop.epochs.end()) page.best_epoch = best->epoch + 1;
   page.calibration = {.rows = fitted.model.calibration.size(),
                       .threshold = fitted.model.threshold(),
                       .false_alarm_rate = fitted.model.false_alarm_rate};

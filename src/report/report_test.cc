@@ -13,6 +13,7 @@
 namespace ringward::report {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
@@ -166,24 +167,25 @@ TEST(TrainReportTest, ShowsWhatItWasGiven) {
   TrainReport report;
   report.rows = 18'000;
   report.ranks = 2;
-  report.epochs = {{2.0, 2.5}, {0.5, 0.75}, {0.25, 0.875}};
+  report.epochs = {{1, 2.0, 2.5}, {2, 0.5, 0.75}, {4, 0.25, 0.875}};
   report.best_epoch = 2;
   report.calibration = {{2000, 3.5, 0.01}};
   report.notes = {{Severity::kInfo, "an aside"}, {Severity::kWarning, "a danger"}};
   const std::string html = Render(report);
   EXPECT_THAT(html, HasSubstr("18,000"));
+  EXPECT_THAT(html, HasSubstr("epoch 2 of 4"));
   EXPECT_THAT(html, HasSubstr("kept: epoch 2"));
   EXPECT_THAT(html, HasSubstr("for 1 % false alarms, from 2,000 calibration rows"));
   EXPECT_THAT(html, HasSubstr("epoch 2\ntraining: 0.5\nvalidation: 0.75"));
   EXPECT_LT(html.find("a danger"), html.find("an aside"));
 }
 
-TEST(TrainReportTest, StandsBestEpochsOutOfRange) {
-  for (const int best : {-1, 0, 3}) {
+TEST(TrainReportTest, StandsBestEpochsThatAreNotShown) {
+  for (const int best : {-1, 0, 3, 5}) {
     TrainReport report;
-    report.epochs = {{1.0, std::nullopt}, {kNan, std::nullopt}};
+    report.epochs = {{1, 1.0, std::nullopt}, {4, kNan, std::nullopt}};
     report.best_epoch = best;
-    EXPECT_THAT(Render(report), HasSubstr("<svg"));
+    EXPECT_THAT(Render(report), AllOf(HasSubstr("<svg"), HasSubstr("epoch 4 of 4")));
   }
 }
 

@@ -11,6 +11,14 @@
 namespace ringward::report {
 namespace {
 
+/// The best epoch, where it is told and shown.
+const EpochLoss* BestOf(const TrainReport& report) {
+  const auto found =
+      std::find_if(report.epochs.begin(), report.epochs.end(),
+                   [&](const EpochLoss& epoch) { return report.best_epoch == epoch.epoch; });
+  return found == report.epochs.end() ? nullptr : &*found;
+}
+
 std::vector<Tile> TilesOf(const TrainReport& report) {
   std::vector<Tile> tiles{
       {"rows trained on", FormatCount(report.rows),
@@ -19,13 +27,11 @@ std::vector<Tile> TilesOf(const TrainReport& report) {
        fmt::format("{} rows/s on {} rank{}", FormatNumber(report.rows_per_second, 3), report.ranks,
                    report.ranks == 1 ? "" : "s")}};
   if (!report.epochs.empty()) {
-    const auto best = static_cast<std::size_t>(
-        std::clamp(report.best_epoch.value_or(static_cast<int>(report.epochs.size())), 1,
-                   static_cast<int>(report.epochs.size())));
-    const EpochLoss& loss = report.epochs[best - 1];
+    const EpochLoss* const best = BestOf(report);
+    const EpochLoss& loss = best != nullptr ? *best : report.epochs.back();
     tiles.push_back({loss.validation ? "validation loss" : "training loss",
                      FormatNumber(loss.validation.value_or(loss.train)),
-                     fmt::format("epoch {} of {}", best, report.epochs.size())});
+                     fmt::format("epoch {} of {}", loss.epoch, report.epochs.back().epoch)});
   }
   if (report.calibration) {
     const CalibrationSummary& calibration = *report.calibration;
@@ -55,26 +61,22 @@ std::string DrawLosses(const TrainReport& report) {
   if (report.epochs.empty()) return {};
   Line train{.name = "training"};
   Line validation{.name = "validation"};
-  for (std::size_t i = 0; i < report.epochs.size(); ++i) {
-    const auto epoch = static_cast<double>(i + 1);
-    train.points.push_back({epoch, report.epochs[i].train});
-    if (report.epochs[i].validation) {
-      validation.points.push_back({epoch, *report.epochs[i].validation});
-    }
+  for (const EpochLoss& loss : report.epochs) {
+    const auto epoch = static_cast<double>(loss.epoch);
+    train.points.push_back({epoch, loss.train});
+    if (loss.validation) validation.points.push_back({epoch, *loss.validation});
   }
   LineChart chart{.title = "Loss", .description = "Mean loss per epoch; lower is better."};
   chart.x = {.label = "epoch",
              .low = 1.0,
-             .high = std::max(2.0, static_cast<double>(report.epochs.size()))};
+             .high = std::max(2.0, static_cast<double>(report.epochs.back().epoch))};
   chart.y.log = WantsLogAxis(report.epochs);
   chart.y.label = chart.y.log ? "loss (log)" : "loss";
   const bool validated = !validation.points.empty();
-  if (report.best_epoch && *report.best_epoch >= 1 &&
-      static_cast<std::size_t>(*report.best_epoch) <= report.epochs.size()) {
-    const EpochLoss& best = report.epochs[static_cast<std::size_t>(*report.best_epoch) - 1];
+  if (const EpochLoss* const best = BestOf(report)) {
     chart.markers.push_back(
-        {{static_cast<double>(*report.best_epoch), best.validation.value_or(best.train)},
-         fmt::format("kept: epoch {}", *report.best_epoch),
+        {{static_cast<double>(best->epoch), best->validation.value_or(best->train)},
+         fmt::format("kept: epoch {}", best->epoch),
          true});
   }
   chart.lines.push_back(std::move(train));

@@ -12,6 +12,7 @@ namespace ringward::report {
 
 /// Losses after one epoch.
 struct EpochLoss {
+  int epoch = 1;  ///< from 1
   double train = 0.0;
   std::optional<double> validation;
 };
@@ -38,8 +39,8 @@ struct TrainReport {
   std::vector<Fact> options;      ///< options used, in the order of --help
   std::vector<Fact> data;         ///< rows, columns by kind, rows left out
   std::vector<Note> notes;        ///< constant columns, small calibration set, ...
-  std::vector<EpochLoss> epochs;  ///< epoch 1 first
-  std::optional<int> best_epoch;  ///< from 1; the epoch whose weights were kept
+  std::vector<EpochLoss> epochs;  ///< rising; of a long run some, the last among them
+  std::optional<int> best_epoch;  ///< whose weights were kept; absent = the last one's
   std::optional<CalibrationSummary> calibration;
   std::optional<ScoreBins> scores;  ///< of the calibration rows
   std::size_t rows = 0;             ///< rows trained on

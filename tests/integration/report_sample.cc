@@ -62,7 +62,8 @@ report::TrainReport MakeTrainReport() {
   for (int epoch = 1; epoch <= 40; ++epoch) {
     const double train = 0.9 * std::exp(-epoch / 6.0) + 0.021 + 0.002 * rng.Uniform();
     page.epochs.push_back(
-        {train, 0.9 * std::exp(-epoch / 6.5) + 0.027 + 0.00012 * epoch + 0.003 * rng.Uniform()});
+        {epoch, train,
+         0.9 * std::exp(-epoch / 6.5) + 0.027 + 0.00012 * epoch + 0.003 * rng.Uniform()});
   }
   page.best_epoch = 31;
   page.calibration = {{2'000, 3.178, 0.01}};
