@@ -178,5 +178,15 @@ TEST(Utf8Test, TellsTheLengthOfTheFirstLetter) {
   for (const auto& [text, length] : cases) EXPECT_EQ(Utf8Length(text), length) << text;
 }
 
+TEST(Utf8Test, EscapedBytesArePrintableAndComeBack) {
+  const std::pair<std::string, std::string> cases[] = {
+      {"", ""}, {"größe", "größe"}, {"5 %", "5 %25"}, {"a\nb\x7f", "a%0Ab%7F"}, {"\xe4", "%E4"}};
+  for (const auto& [bytes, escaped] : cases) {
+    EXPECT_EQ(EscapeBytes(bytes), escaped);
+    EXPECT_EQ(UnescapeBytes(escaped), bytes);
+  }
+  EXPECT_EQ(UnescapeBytes("100 %, %4"), "100 %, %4") << "what was never escaped stays";
+}
+
 }  // namespace
 }  // namespace ringward

@@ -172,6 +172,16 @@ def a_damaged_model_is_refused(models):
             yield f"{what} {name}: nothing on standard output", done.stdout == ""
 
 
+def names_may_be_in_any_language(models):
+    """Column names and label values outside ASCII go through train, evaluate and score"""
+    rows = "".join(f"{i * 7 % 40},{i * 7 % 40 * 2},{'üblich' if i % 20 else 'störung'}\n" for i in range(400))
+    (models.folder / "größen.csv").write_text("länge,breite µm,zustand ä\n" + rows)
+    models.run("train", "--data", "größen.csv", "--label", "zustand ä", "--normal", "üblich", "--steps", "5", "--out", "größen")
+    told = json.loads(models.run("evaluate", "--model", "größen", "--data", "größen.csv", "--json"))
+    yield "labels are known from the model", told["anomalies"] == 20
+    yield "names come back", "breite µm" in models.run("score", "--model", "größen", "--data", "größen.csv", "--explain", "2")
+
+
 def bad_input_is_refused(models):
     """Bad input gives one line that names file, line and column, exit code 2, and nothing half-written"""
     for title, arguments, files, pattern in REFUSED:
@@ -189,7 +199,7 @@ def bad_input_is_refused(models):
 
 CHECKS = [training_says_what_it_did, training_logs_as_asked, report_holds_the_numbers, scores_have_a_line_a_row,
           streams_score_alike, explanations_add_up, ranks_agree, evaluation_counts, an_alarm_can_fail_a_script,
-          a_damaged_model_is_refused, bad_input_is_refused]
+          a_damaged_model_is_refused, names_may_be_in_any_language, bad_input_is_refused]
 
 
 def main():

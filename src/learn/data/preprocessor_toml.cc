@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/toml.h"
+#include "base/utf8.h"
 #include "learn/data/preprocessor.h"
 
 namespace ringward::learn {
@@ -13,60 +14,14 @@ namespace {
 constexpr std::int64_t kFormat = 1;
 constexpr std::size_t kInputsMax = 10'000'000;
 
-/// Length of the UTF-8 sequence at the front of `text`, 0 when there is none (RFC 3629).
-std::size_t Utf8Length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned first = byte(0);
-  const std::size_t length = first < 0x80   ? 1
-                             : first < 0xC2 ? 0
-                             : first < 0xE0 ? 2
-                             : first < 0xF0 ? 3
-                             : first < 0xF5 ? 4
-                                            : 0;
-  if (length == 0 || text.size() < length) return 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0U) != 0x80) return 0;
-  }
-  const unsigned second = length > 2 ? byte(1) : 0x90;
-  const bool overlong = (first == 0xE0 && second < 0xA0) || (first == 0xF0 && second < 0x90);
-  const bool outside = (first == 0xED && second >= 0xA0) || (first == 0xF4 && second >= 0x90);
-  return overlong || outside ? 0 : length;
-}
-
-/// A TOML string. Data may hold any bytes, TOML holds only UTF-8: `%` and bytes that are no
-/// printable UTF-8 become %XX.
+/// A TOML string that holds any bytes.
 std::string Encode(std::string_view text) {
-  constexpr std::string_view kHex = "0123456789ABCDEF";
   std::string out = "\"";
-  while (!text.empty()) {
-    const auto byte = static_cast<unsigned char>(text[0]);
-    const std::size_t length = Utf8Length(text);
-    if (length == 0 || byte < 0x20 || byte == 0x7f || byte == '%') {
-      out.append({'%', kHex[byte >> 4], kHex[byte & 15U]});
-      text.remove_prefix(1);
-      continue;
-    }
-    if (byte == '"' || byte == '\\') out.push_back('\\');
-    out.append(text.substr(0, length));
-    text.remove_prefix(length);
+  for (const char c : EscapeBytes(text)) {
+    if (c == '"' || c == '\\') out.push_back('\\');
+    out.push_back(c);
   }
   return out + "\"";
-}
-
-std::string Decode(std::string_view text) {
-  std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    unsigned byte = 0;
-    const char* const digits = text.data() + i + 1;
-    if (text[i] == '%' && i + 2 < text.size() &&
-        std::from_chars(digits, digits + 2, byte, 16).ptr == digits + 2) {
-      out.push_back(static_cast<char>(byte));
-      i += 2;
-    } else {
-      out.push_back(text[i]);
-    }
-  }
-  return out;
 }
 
 /// The shortest decimal that reads back exactly, as a TOML float. REQUIRES: finite.
@@ -157,7 +112,7 @@ class TomlFields {
   std::string Text(const char* key) {
     const auto value = table_[key].value_exact<std::string_view>();
     if (!value) Fail(key, "a text");
-    return Decode(value.value_or(""));
+    return UnescapeBytes(value.value_or(""));
   }
   template <typename T>
   std::vector<T> List(const char* key) {
@@ -173,7 +128,7 @@ class TomlFields {
   }
   std::vector<std::string> Texts(const char* key) {
     std::vector<std::string> list = List<std::string>(key);
-    for (std::string& text : list) text = Decode(text);
+    for (std::string& text : list) text = UnescapeBytes(text);
     return list;
   }
   void Fail(std::string_view key, std::string_view expected) {

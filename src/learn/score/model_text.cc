@@ -7,7 +7,9 @@
 #include <sstream>
 #include <utility>
 
+#include "base/text_value.h"
 #include "base/toml.h"
+#include "base/utf8.h"
 #include "io/checksum.h"
 
 namespace ringward::learn {
@@ -31,19 +33,9 @@ std::string NameOf(Activation activation) {
   return "";
 }
 
-/// TOML holds only UTF-8, names in data may be anything: other bytes become '?'.
-std::string Printable(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    out.push_back(byte < 0x20 || byte >= 0x7f ? '?' : c);
-  }
-  return out;
-}
-
 toml::array TextArray(const std::vector<std::string>& texts) {
   toml::array array;
-  for (const auto& text : texts) array.push_back(Printable(text));
+  for (const auto& text : texts) array.push_back(EscapeBytes(text));
   return array;
 }
 
@@ -82,7 +74,7 @@ toml::table HistoryTable(const ModelHistory& history) {
                      {"world_size", history.world_size},
                      {"engine", history.engine},
                      {"train_loss", history.train_loss},
-                     {"label", Printable(history.label)},
+                     {"label", EscapeBytes(history.label)},
                      {"normal", TextArray(history.normal)},
                      {"notes", TextArray(history.notes)}};
 }
@@ -110,7 +102,9 @@ class TableReader {
     std::vector<std::string> texts;
     const toml::array* array = table_ == nullptr ? nullptr : (*table_)[key].as_array();
     if (array == nullptr) return texts;
-    for (const auto& item : *array) texts.push_back(item.value<std::string>().value_or(""));
+    for (const auto& item : *array) {
+      texts.push_back(UnescapeBytes(item.value<std::string>().value_or("")));
+    }
     return texts;
   }
   const toml::array* Array(const char* key) {
@@ -188,7 +182,7 @@ Status ReadHistory(const toml::table* table, ModelHistory& history) {
   TableReader reader(table, "history");
   history.created_by = reader.Text("created_by");
   history.engine = reader.Text("engine");
-  history.label = reader.Text("label");
+  history.label = UnescapeBytes(reader.Text("label"));
   history.seed = static_cast<std::uint64_t>(reader.Get<std::int64_t>("seed", 0, kMax));
   history.rows = static_cast<std::uint64_t>(reader.Get<std::int64_t>("rows", 0, kMax));
   history.steps = reader.Get<std::int64_t>("steps", 0, kMax);
