@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "learn/data/missing.h"
 #include "learn/score/test_model.h"
 
 using namespace ringward;         // NOLINT: a program, not a header
@@ -25,10 +26,12 @@ void ScoreOneRow(const Model& model) {
   RINGWARD_CHECK(plan);
   Scorer scorer(**plan, model.parts, 1);
   std::vector<double> score(1);
-  scorer.Score(std::vector<float>(static_cast<std::size_t>(model.net.inputs), 1.0F), 1, score);
-  RINGWARD_CHECK(std::isfinite(score[0]));
-  const double p = model.PValue(score[0]);
-  RINGWARD_CHECK(p >= 0.0 && p <= 1.0);
+  for (const float value : {1.0F, kMissingInput}) {
+    scorer.Score(std::vector<float>(static_cast<std::size_t>(model.net.inputs), value), 1, score);
+    RINGWARD_CHECK(std::isfinite(score[0]));
+    const double p = model.PValue(score[0]);
+    RINGWARD_CHECK(p >= 0.0 && p <= 1.0);
+  }
 }
 
 }  // namespace

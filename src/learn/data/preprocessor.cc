@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "learn/data/category.h"
+#include "learn/data/missing.h"
 #include "learn/data/number.h"
 
 namespace ringward::learn {
@@ -151,21 +152,20 @@ Status Preprocessor::TransformNumeric(const Block& block, std::size_t c, std::si
   const ColumnModel& column = columns_[c];
   const std::size_t input = first_input_[c];
   for (std::size_t r = 0; r < block.rows; ++r) {
-    double value = block.Number(r, slot);
+    const double value = block.Number(r, slot);
     const bool missing = std::isnan(value);
     if (missing) {
       if (block.IsText(r, slot) && !IsMissingCell(block, r, slot)) {
         return BadCell(block, r, column.name,
                        Quoted(block.Text(r, slot)) + " is text in a numeric column");
       }
-      value = column.median;
       ++counts.missing[c];
     } else if (!InRange(value, column.min, column.max)) {
       if (std::isinf(value)) return BadCell(block, r, column.name, "the value is infinite");
       ++counts.outside_range[c];
     }
     float* const row = out.data() + r * width();
-    row[input] = Standardised(input, value);
+    row[input] = missing ? kMissingInput : Standardised(input, value);
     if (column.has_missing) row[input + 1] = Standardised(input + 1, missing ? 1 : 0);
   }
   return Ok();

@@ -62,7 +62,7 @@ struct InputInfo {
 /// What Transform met, per column() of the preprocessor; adds up over calls.
 struct TransformCounts {
   std::uint64_t rows = 0;
-  std::vector<std::uint64_t> missing;        ///< values that were imputed
+  std::vector<std::uint64_t> missing;        ///< cells without a value
   std::vector<std::uint64_t> unseen;         ///< levels (or constants) training never had
   std::vector<std::uint64_t> outside_range;  ///< numbers outside [min, max] of training
 
@@ -110,8 +110,9 @@ class Preprocessor {
   /// kInvalidInput naming it, the file and the nearest names.
   Result<std::vector<std::size_t>> Bind(const Schema& schema) const;
 
-  /// Writes the inputs of all rows of `block` into `out` [block.rows, width()]; `slots` is from
-  /// Bind. Fails naming file, line, column and text for a text or infinity in a numeric column.
+  /// Writes the inputs of all rows of `block` into `out` [block.rows, width()], kMissingInput where
+  /// a number is missing; `slots` is from Bind. Fails naming file, line, column and text for a text
+  /// or infinity in a numeric column.
   Status Transform(const Block& block, std::span<const std::size_t> slots, std::span<float> out,
                    TransformCounts& counts) const;
 

@@ -1,5 +1,6 @@
 #include "learn/data/preprocessor.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -10,6 +11,7 @@
 #include "base/rng.h"
 #include "io/test_folder.h"
 #include "learn/data/dataset.h"
+#include "learn/data/missing.h"
 #include "learn/data/table.h"
 
 namespace ringward::learn {
@@ -82,16 +84,17 @@ TEST(PreprocessorTest, LaysOutInputsByKind) {
   EXPECT_EQ((*fitted).notes()[1], "column \"empty\" is left out: it has no value");
 }
 
-TEST(PreprocessorTest, StandardisesImputesAndMarks) {
+TEST(PreprocessorTest, StandardisesAndMarksWhatIsMissing) {
   const auto fitted = FitText("n,hole,kind\n1,5,a\n2,,b\n3,9,a\n");
   ASSERT_EQ(fitted.error, "");
   TransformCounts counts;
   const auto inputs = Apply(*fitted, "kind,hole,extra,n\nb,,x,2\nc,9,y,\n", counts);
   ASSERT_TRUE(inputs) << inputs.error().what();
   const auto sd = static_cast<float>(std::sqrt(2.0 / 3.0));
-  // n, hole, hole missing, kind=a, kind=b; the median of hole is 5, its mean 7, its deviation 2.
-  const std::vector<float> expected = {0, -1, 1, 0, 1, 0, 1, 0, 0, 0};
-  EXPECT_EQ(inputs->values, expected);
+  // n, hole, hole missing, kind=a, kind=b; the mean of hole is 7, its deviation 2.
+  const float gap = kMissingInput;
+  const std::vector<float> expected = {0, gap, 1, 0, 1, gap, 1, 0, 0, 0};
+  EXPECT_THAT(inputs->values, testing::Pointwise(testing::NanSensitiveFloatEq(), expected));
   EXPECT_EQ(counts.rows, 2U);
   EXPECT_EQ(counts.missing, (std::vector<std::uint64_t>{1, 1, 0}));
   EXPECT_EQ(counts.unseen, (std::vector<std::uint64_t>{0, 0, 1}));

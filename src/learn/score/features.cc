@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "learn/data/missing.h"
 #include "learn/score/model.h"
 
 namespace ringward::learn {
@@ -45,6 +46,7 @@ std::string FeatureValue(const Preprocessor& preprocessor, const std::vector<std
   for (std::size_t k = 0; k < feature.size(); ++k) {
     const InputInfo& info = preprocessor.input_info()[feature[k] % preprocessor.width()];
     if (info.kind == InputKind::kNumber) {
+      if (IsMissingInput(values[k])) return "missing";
       number = preprocessor.Describe(feature[k], static_cast<double>(values[k]));
       continue;
     }

@@ -6,6 +6,7 @@
 #include <functional>
 #include <string>
 
+#include "learn/data/missing.h"
 #include "learn/data/test_files.h"
 #include "learn/score/safetensors.h"
 #include "learn/score/test_model.h"
@@ -25,6 +26,14 @@ TEST(SafetensorsTest, ReadsWhatItWrote) {
     EXPECT_EQ(read[i].shape, tensors[i].shape);
     EXPECT_EQ(read[i].values, tensors[i].values);
   }
+}
+
+TEST(FeaturesTest, ACellWithoutAValueReadsMissingInEveryColumn) {
+  const Model model = MakeModel();  // neither column missed values in training
+  const auto features = FeaturesOf(model.preprocessor);
+  EXPECT_EQ(FeatureValue(model.preprocessor, features[0], std::vector<float>{kMissingInput}),
+            "missing");
+  EXPECT_EQ(FeatureValue(model.preprocessor, features[0], std::vector<float>{0.0F}), "2.5");
 }
 
 std::string Safetensors(const std::string& header, const std::string& data) {

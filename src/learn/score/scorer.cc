@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/check.h"
+#include "learn/data/missing.h"
 
 namespace ringward::learn {
 namespace {
@@ -44,6 +45,7 @@ Scorer::Scorer(Plan& plan, const ScoreParts& parts, std::size_t batch_max)
       batch_max_(batch_max),
       inputs_(static_cast<std::size_t>(plan.spec().inputs)),
       members_(static_cast<std::size_t>(plan.spec().members)),
+      expectation_(plan, batch_max),
       residuals_(members_ * batch_max * inputs_),
       whitened_(batch_max * inputs_) {
   RINGWARD_CHECK(batch_max >= 1);
@@ -83,6 +85,12 @@ void Scorer::NeighbourDistances(std::span<const float> x, std::size_t rows,
 }
 
 void Scorer::Score(std::span<const float> x, std::size_t rows, std::span<double> out) {
+  std::vector<float> filled;
+  if (AnyMissing(x)) {
+    filled.assign(x.begin(), x.end());
+    expectation_.FillMissing(filled, rows);
+    x = filled;
+  }
   std::vector<double> members(rows * members_);
   MemberScores(x, rows, members);
   NeighbourDistances(x, rows, out);
@@ -93,40 +101,16 @@ void Scorer::Score(std::span<const float> x, std::size_t rows, std::span<double>
   }
 }
 
-/// Replaces, in row f of `rows`, the inputs of feature f by what the noisiest members make of them.
-void Scorer::ExpectEach(const FeatureGroups& features, std::span<float> rows) {
-  const auto& noise = plan_.spec().input_noise;
-  const float noisiest = noise.empty() ? 0.0F : *std::max_element(noise.begin(), noise.end());
-  for (std::size_t first = 0; first < features.size(); first += batch_max_) {
-    const std::size_t count = std::min(batch_max_, features.size() - first);
-    const std::size_t values = count * inputs_;
-    const auto x = rows.subspan(first * inputs_, values);
-    const auto residuals = std::span(residuals_).first(members_ * values);
-    Residuals(x, count, residuals);
-    for (std::size_t i = 0; i < count; ++i) {
-      for (const std::size_t j : features[first + i]) {
-        double sum = 0.0;
-        double used = 0.0;
-        for (std::size_t m = 0; m < members_; ++m) {
-          if (!noise.empty() && noise[m] != noisiest) continue;
-          sum += static_cast<double>(residuals[m * values + i * inputs_ + j]);
-          used += 1.0;
-        }
-        x[i * inputs_ + j] -= static_cast<float>(sum / used);
-      }
-    }
-  }
-}
-
 std::vector<Contribution> Scorer::Explain(std::span<const float> x, double score,
                                           const FeatureGroups& features) {
-  constexpr int kRounds = 3;
   RINGWARD_CHECK(x.size() == inputs_ && !features.empty());
-  std::vector<float> rows(features.size() * inputs_);
+  std::vector<float> whole(x.begin(), x.end());
+  expectation_.FillMissing(whole, 1);
+  std::vector<float> rows;
   for (std::size_t f = 0; f < features.size(); ++f) {
-    std::copy(x.begin(), x.end(), rows.begin() + static_cast<std::ptrdiff_t>(f * inputs_));
+    rows.insert(rows.end(), whole.begin(), whole.end());
   }
-  for (int round = 0; round < kRounds; ++round) ExpectEach(features, rows);
+  expectation_.Replace(features, rows);
   std::vector<double> without(features.size());
   Score(rows, features.size(), without);
   double sum = 0.0;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "learn/dense/plan.h"
+#include "learn/score/expectation.h"
 #include "learn/score/neighbours.h"
 #include "learn/score/whitening.h"
 
@@ -33,7 +34,7 @@ struct ScoreParts {
 double LogMemberScore(double q);
 
 /// Inputs that belong together in an explanation: those made from one column of the data.
-using FeatureGroups = std::vector<std::vector<std::size_t>>;
+using FeatureGroups = InputLists;
 
 /// How much one feature of a row adds to its score.
 struct Contribution {
@@ -43,6 +44,7 @@ struct Contribution {
 };
 
 /// Scores rows with trained nets. Not safe for concurrent use: it works in the plan's buffers.
+/// Score and Explain fill missing inputs (learn/data/missing.h); the others take whole rows only.
 class Scorer {
  public:
   /// `plan` and `parts` must outlive the scorer; `parts.whitening` may still be empty when only
@@ -61,19 +63,18 @@ class Scorer {
 
   /// Splits the score of one row over `features`, largest share first: in proportion to how far the
   /// logarithm of the score falls when that feature alone takes the value that the noisiest members
-  /// expect of it given the others (their reconstruction, put in and reconstructed again, twice).
+  /// expect of it given the others.
   /// Costs about four scorings of as many rows as there are features.
   std::vector<Contribution> Explain(std::span<const float> x, double score,
                                     const FeatureGroups& features);
 
  private:
-  void ExpectEach(const FeatureGroups& features, std::span<float> rows);
-
   Plan& plan_;
   const ScoreParts& parts_;
   const std::size_t batch_max_;
   const std::size_t inputs_;
   const std::size_t members_;
+  Expectation expectation_;
   std::vector<float> residuals_;  // [members, batch, inputs]
   std::vector<float> whitened_;   // [batch, inputs]
 };

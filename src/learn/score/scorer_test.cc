@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/rng.h"
+#include "learn/data/missing.h"
 
 namespace ringward::learn {
 namespace {
@@ -174,8 +175,14 @@ struct WideFixture {
 TEST(ScorerTest, ScoresAreBitEqualHoweverRowsAreBatched) {
   constexpr std::size_t kRows = 300;
   WideFixture f;
-  const auto rows = NormalValues(kSeed + 3, kRows * WideFixture::kInputs);
+  auto rows = NormalValues(kSeed + 3, kRows * WideFixture::kInputs);
+  const auto whole = f.Score(rows, kRows);
+  for (std::size_t i = 0; i < rows.size(); i += 171) rows[i] = kMissingInput;
   const auto together = f.Score(rows, kRows);
+  for (std::size_t i = 0; i < kRows; ++i) {
+    const auto row = std::span(rows).subspan(i * WideFixture::kInputs, WideFixture::kInputs);
+    EXPECT_EQ(together[i] != whole[i], AnyMissing(row)) << "row " << i;
+  }
   for (const std::size_t block : {1U, 7U, 64U, 256U}) {
     EXPECT_EQ(f.Score(rows, block), together) << "blocks of " << block;
   }
@@ -208,6 +215,32 @@ TEST(ScorerTest, ContributionsSumToTheScoreAndNameTheShiftedInput) {
   EXPECT_EQ(contributions[0].feature, 2U);
   ASSERT_EQ(contributions[0].expected.size(), 1U);
   EXPECT_LT(std::abs(contributions[0].expected[0]), 10.0F);
+}
+
+TEST(ScorerTest, MissingInputsAreExplainedAsTheRowIsScored) {
+  Fixture f;
+  Scorer scorer(*f.plan, f.parts, 16);
+  auto row = NormalValues(kSeed + 5, Fixture::kInputs);
+  row[1] = kMissingInput;
+  row[3] = 40.0F;
+  std::vector<double> score(1);
+  scorer.Score(row, 1, score);
+  const auto contributions = scorer.Explain(row, score[0], {{0}, {1}, {2}, {3}, {4}});
+  double sum = 0.0;
+  for (const auto& c : contributions) {
+    EXPECT_TRUE(std::isfinite(c.expected[0]));
+    sum += c.share;
+  }
+  EXPECT_NEAR(sum, score[0], 1e-9 * score[0]);
+  EXPECT_EQ(contributions[0].feature, 3U);
+}
+
+TEST(ScorerTest, RowsWithoutAnyValueScoreFinite) {
+  Fixture f;
+  Scorer scorer(*f.plan, f.parts, 16);
+  std::vector<double> score(1);
+  scorer.Score(std::vector<float>(Fixture::kInputs, kMissingInput), 1, score);
+  EXPECT_TRUE(std::isfinite(score[0]));
 }
 
 TEST(ScorerTest, RowsFarOutsideScoreLargeAndFinite) {

@@ -38,12 +38,13 @@ std::vector<std::uint32_t> Without(std::span<const std::uint32_t> rows,
 }
 
 /// The reference rows' inputs, and the part of the score that uses them.
-void AddNeighbours(const SharedRows& shared, std::span<const std::uint32_t> references,
+void AddNeighbours(Plan& plan, const SharedRows& shared, std::span<const std::uint32_t> references,
                    ScoreParts& parts) {
   Matrix rows(references.size(), shared.data.inputs());
   for (std::size_t i = 0; i < references.size(); ++i) {
     shared.data.CopyRow(references[i], rows.Row(i));
   }
+  Expectation(plan, kStatisticsBatch).FillMissing(rows.values, rows.rows);
   parts.neighbours.emplace(std::move(rows), recipe::kNeighbours);
   parts.neighbour_weight = recipe::kNeighbourWeight;
   parts.neighbour_floor = recipe::kNeighbourFloor;
@@ -112,7 +113,7 @@ Result<Scoring> FitScoring(comm::Communicator& comm, Plan& plan, const SharedRow
   if (settings.neighbours) {
     const auto references =
         DrawRows(settings.seed, kDrawReferences, looked_at, recipe::kReferences);
-    AddNeighbours(shared, references, scoring.parts);
+    AddNeighbours(plan, shared, references, scoring.parts);
     RINGWARD_ASSIGN(distances,
                     statistics.NeighbourDistances(*scoring.parts.neighbours, references));
     scoring.parts.neighbour_scale = TypicalDistance(distances);

@@ -28,7 +28,8 @@ GradientStep::GradientStep(comm::Communicator& comm, Plan& plan, const WindowedR
       rows_(rows),
       folds_(folds),
       options_(options),
-      members_(static_cast<std::size_t>(plan.spec().members)) {
+      members_(static_cast<std::size_t>(plan.spec().members)),
+      expectation_(plan, PieceRowsMax(batch_max, comm.size(), options.deterministic)) {
   const std::size_t piece = PieceRowsMax(batch_max, comm.size(), options.deterministic);
   const Range own = OwnBlocks(options.deterministic, comm.rank(), comm.size());
   input_.resize(piece * rows.inputs());
@@ -63,7 +64,9 @@ void GradientStep::Forward(std::span<const std::uint32_t> piece, std::uint32_t e
     rows_.CopyRow(piece[i], std::span(input_).subspan(i * rows_.inputs(), rows_.inputs()));
     keys_[i] = {piece[i], epoch};
   }
-  const auto x = std::span<const float>(input_).first(piece.size() * rows_.inputs());
+  const auto x = std::span(input_).first(piece.size() * rows_.inputs());
+  // What the nets expect of a missing number is also what they are to give: it teaches nothing.
+  expectation_.FillMissing(x, piece.size());
   plan_.Forward(x, x, std::span(keys_).first(piece.size()), options_.seed, losses);
 }
 

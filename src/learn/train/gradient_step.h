@@ -9,6 +9,7 @@
 #include "comm/communicator.h"
 #include "learn/data/window.h"
 #include "learn/dense/plan.h"
+#include "learn/score/expectation.h"
 #include "learn/train/sharding.h"
 
 namespace ringward::learn {
@@ -82,6 +83,7 @@ class GradientStep {
   const Folds& folds_;
   const StepOptions options_;
   const std::size_t members_;
+  Expectation expectation_;
   std::vector<float> input_;         // [piece, features]
   std::vector<RowKey> keys_;         // [piece]
   std::vector<float> losses_;        // [own rows of the batch, members]

@@ -191,6 +191,7 @@ Result<double> MeanLoss(comm::Communicator& comm, Plan& plan, const WindowedRows
   std::vector<double> sums(pieces, 0.0);
   std::vector<float> x(piece_rows * data.inputs());
   std::vector<float> out(piece_rows * data.inputs() * members);
+  Expectation expectation(plan, piece_rows);
   for (std::size_t p = static_cast<std::size_t>(comm.rank()); p < pieces;
        p += static_cast<std::size_t>(comm.size())) {
     const auto part =
@@ -199,6 +200,7 @@ Result<double> MeanLoss(comm::Communicator& comm, Plan& plan, const WindowedRows
       data.CopyRow(part[i], std::span(x).subspan(i * data.inputs(), data.inputs()));
     }
     const std::size_t values = part.size() * data.inputs();
+    expectation.FillMissing(std::span(x).first(values), part.size());
     plan.Infer(std::span<const float>(x).first(values), part.size(),
                std::span(out).first(values * members));
     for (std::size_t k = 0; k < values * members; ++k) {

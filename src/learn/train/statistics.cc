@@ -61,9 +61,11 @@ TrainingStatistics::TrainingStatistics(comm::Communicator& comm, Plan& plan,
       batch_max_(batch_max),
       inputs_(data.inputs()),
       members_(static_cast<std::size_t>(plan.spec().members)),
+      expectation_(plan, batch_max),
       x_(batch_max * data.inputs()) {}
 
-/// Calls visit(first position, rows) for each chunk of a group, with the chunk's inputs in x_.
+/// Calls visit(first position, rows) for each chunk of a group, with the chunk's inputs in x_, what
+/// they miss filled in.
 template <typename Visit>
 void TrainingStatistics::VisitChunks(std::size_t group, Visit visit) {
   const Range range = PartOf(rows_.size(), group, kGroups);
@@ -72,6 +74,7 @@ void TrainingStatistics::VisitChunks(std::size_t group, Visit visit) {
     for (std::size_t i = 0; i < count; ++i) {
       data_.CopyRow(rows_[first + i], std::span(x_).subspan(i * inputs_, inputs_));
     }
+    expectation_.FillMissing(std::span(x_).first(count * inputs_), count);
     visit(first, count);
   }
 }

@@ -56,6 +56,7 @@ class TrainingStatistics {
   const std::size_t batch_max_;
   const std::size_t inputs_;
   const std::size_t members_;
+  Expectation expectation_;
   std::vector<float> x_;  // [chunk, inputs]
 };
 
