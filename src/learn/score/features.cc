@@ -28,6 +28,22 @@ FeatureGroups FeaturesOf(const Preprocessor& preprocessor) {
   return features;
 }
 
+std::vector<Indicator> IndicatorsOf(const Preprocessor& preprocessor) {
+  std::vector<Indicator> indicators;
+  for (std::size_t i = 0; i < preprocessor.inputs(); ++i) {
+    const InputInfo& info = preprocessor.input_info()[i % preprocessor.width()];
+    if (info.kind != InputKind::kMissing) continue;
+    indicators.push_back({i, -info.center / info.scale, (1 - info.center) / info.scale});
+  }
+  return indicators;
+}
+
+std::vector<std::size_t> IndicatorInputs(std::span<const Indicator> indicators) {
+  std::vector<std::size_t> inputs;
+  for (const Indicator& indicator : indicators) inputs.push_back(indicator.input);
+  return inputs;
+}
+
 std::string FeatureName(const Preprocessor& preprocessor, const std::vector<std::size_t>& feature) {
   const std::size_t first = feature.front();
   const InputInfo& info = preprocessor.input_info()[first % preprocessor.width()];

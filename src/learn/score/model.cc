@@ -90,7 +90,8 @@ Result<std::vector<float>> TakeParameters(TensorSet& set, const NetSpec& net,
   return parameters;
 }
 
-Result<ScoreParts> TakeParts(TensorSet& set, const ModelText& text) {
+Result<ScoreParts> TakeParts(TensorSet& set, const ModelText& text,
+                             const Preprocessor& preprocessor) {
   const auto width = static_cast<std::size_t>(text.net.inputs);
   ScoreParts parts;
   parts.neighbour_weight = text.neighbour_weight;
@@ -108,7 +109,8 @@ Result<ScoreParts> TakeParts(TensorSet& set, const ModelText& text) {
   references.rows = count;
   references.cols = width;
   RINGWARD_ASSIGN(references.values, set.Take<float>("neighbours", {count, width}));
-  parts.neighbours.emplace(std::move(references), text.neighbour_count);
+  parts.neighbours.emplace(std::move(references), text.neighbour_count,
+                           IndicatorInputs(IndicatorsOf(preprocessor)));
   return parts;
 }
 
@@ -159,15 +161,6 @@ Result<Model> ReadModelFiles(const ModelFiles& files, const std::string& folder,
   for (const char* name : {kWeights, kCalibration, kPreprocessing}) {
     if (!files.contains(name)) return Error(Code::kCorrupt, folder + "/" + name + ": is missing");
   }
-  const std::string& weights = files.at(kWeights);
-  RINGWARD_ASSIGN(auto tensors, TensorSet::Parse(weights, folder + "/" + kWeights));
-  RINGWARD_ASSIGN(auto parameters, TakeParameters(tensors, parsed.net, weights.size()));
-  RINGWARD_ASSIGN(auto parts, TakeParts(tensors, parsed));
-  RINGWARD_ASSIGN(auto scores,
-                  TensorSet::Parse(files.at(kCalibration), folder + "/" + kCalibration));
-  const std::size_t count = scores.Extent("scores", 0);
-  RINGWARD_ASSIGN(auto values, scores.Take<double>("scores", {count}));
-  RINGWARD_ASSIGN(auto calibration, Calibration::Make(std::move(values)));
   RINGWARD_ASSIGN(auto preprocessor,
                   Preprocessor::FromToml(files.at(kPreprocessing), folder + "/" + kPreprocessing));
   if (preprocessor.inputs() != static_cast<std::size_t>(parsed.net.inputs)) {
@@ -176,6 +169,15 @@ Result<Model> ReadModelFiles(const ModelFiles& files, const std::string& folder,
                                      " inputs where the net takes " +
                                      std::to_string(parsed.net.inputs));
   }
+  const std::string& weights = files.at(kWeights);
+  RINGWARD_ASSIGN(auto tensors, TensorSet::Parse(weights, folder + "/" + kWeights));
+  RINGWARD_ASSIGN(auto parameters, TakeParameters(tensors, parsed.net, weights.size()));
+  RINGWARD_ASSIGN(auto parts, TakeParts(tensors, parsed, preprocessor));
+  RINGWARD_ASSIGN(auto scores,
+                  TensorSet::Parse(files.at(kCalibration), folder + "/" + kCalibration));
+  const std::size_t count = scores.Extent("scores", 0);
+  RINGWARD_ASSIGN(auto values, scores.Take<double>("scores", {count}));
+  RINGWARD_ASSIGN(auto calibration, Calibration::Make(std::move(values)));
   return Model{.kind = parsed.kind,
                .net = std::move(parsed.net),
                .parameters = std::move(parameters),

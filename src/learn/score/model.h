@@ -75,6 +75,16 @@ Status CheckModelFolder(const std::string& folder);
 /// The inputs of the net that belong to each column of the data, per row of the window.
 FeatureGroups FeaturesOf(const Preprocessor& preprocessor);
 
+/// An input of the net that says whether a cell is missing.
+struct Indicator {
+  std::size_t input = 0;
+  double off = 0.0;  ///< its standardised values, off < on
+  double on = 1.0;
+};
+std::vector<Indicator> IndicatorsOf(const Preprocessor& preprocessor);
+/// The same, the inputs only: distances to neighbours ignore them.
+std::vector<std::size_t> IndicatorInputs(std::span<const Indicator> indicators);
+
 /// Name of a group of FeaturesOf: the column's, with `[t-2]` for an earlier row of the window.
 std::string FeatureName(const Preprocessor& preprocessor, const std::vector<std::size_t>& feature);
 

@@ -14,6 +14,18 @@ namespace {
 constexpr std::size_t kSpare = 8;
 constexpr std::size_t kRowsAtOnce = 16;  ///< whose products with all references stay in cache
 
+/// Sets the inputs `ignored` of rows of `width` inputs to 0.
+void Blank(std::span<const std::size_t> ignored, std::size_t width, std::span<float> rows) {
+  for (std::size_t first = 0; first < rows.size(); first += width) {
+    for (const std::size_t j : ignored) rows[first + j] = 0.0F;
+  }
+}
+
+Matrix Blanked(Matrix references, std::span<const std::size_t> ignored) {
+  Blank(ignored, references.cols, references.values);
+  return references;
+}
+
 LinearMap Closeness(const Matrix& references) {
   RINGWARD_CHECK(references.rows >= 1);
   std::vector<float> bias;
@@ -26,9 +38,10 @@ LinearMap Closeness(const Matrix& references) {
 
 }  // namespace
 
-Neighbours::Neighbours(Matrix references, int k)
-    : references_(std::move(references)),
+Neighbours::Neighbours(Matrix references, int k, std::vector<std::size_t> ignored)
+    : references_(Blanked(std::move(references), ignored)),
       k_(std::clamp(k, 1, std::max(1, static_cast<int>(references_.rows) - 1))),
+      ignored_(std::move(ignored)),
       closeness_(Closeness(references_)) {}
 
 double Neighbours::SquaredDistance(const float* x, std::size_t reference) const {
@@ -62,6 +75,12 @@ void Neighbours::Distances(std::span<const float> x, std::size_t rows,
   const std::size_t count = references_.rows;
   RINGWARD_CHECK(x.size() == rows * width && out.size() == rows);
   RINGWARD_CHECK(own.empty() || own.size() == rows);
+  std::vector<float> blanked;
+  if (!ignored_.empty()) {
+    blanked.assign(x.begin(), x.end());
+    Blank(ignored_, width, blanked);
+    x = blanked;
+  }
   std::vector<float> closeness(std::min(rows, kRowsAtOnce) * count);
   Search search;
   for (std::size_t first = 0; first < rows; first += kRowsAtOnce) {

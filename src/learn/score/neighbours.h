@@ -17,8 +17,8 @@ namespace ringward::learn {
 class Neighbours {
  public:
   /// `references` is [count, width] in standardised units, count >= 1; `k` is cut to what they
-  /// allow.
-  Neighbours(Matrix references, int k);
+  /// allow. The inputs `ignored` (< width) count as equal in all rows, and are 0 in references().
+  Neighbours(Matrix references, int k, std::vector<std::size_t> ignored = {});
 
   const Matrix& references() const { return references_; }
   int k() const { return k_; }
@@ -41,6 +41,7 @@ class Neighbours {
 
   Matrix references_;
   int k_;
+  std::vector<std::size_t> ignored_;
   LinearMap closeness_;  ///< (|x|^2 - |x - r|^2) / 2 of every reference r, largest for the nearest
 };
 

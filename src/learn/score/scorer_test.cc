@@ -60,6 +60,15 @@ TEST(WhiteningTest, WideResidualsUseVariancesOnly) {
   EXPECT_NEAR(out.front(), 1.0F, 1e-5F);
 }
 
+TEST(WhiteningTest, AddsToVariancesWhatIsAskedFor) {
+  const auto whitening = *Whitening::Fit(std::vector<double>{4.0, 0.0, 0.0, 0.25}, 2, 0.0,
+                                         std::vector<double>{0.0, 0.75});
+  std::vector<float> out(2);
+  whitening.Apply(std::vector<float>{2.0F, 2.0F}, 1, out);
+  EXPECT_NEAR(out[0], 1.0F, 1e-5F);
+  EXPECT_NEAR(out[1], 2.0F, 1e-5F);
+}
+
 TEST(WhiteningTest, RefusesWhatIsNoCovarianceOrNotFinite) {
   EXPECT_FALSE(Whitening::Fit(std::vector<double>{NAN}, 1, 0.01));
   EXPECT_FALSE(Whitening::Fit(std::vector<double>{1, 2, 2, 1}, 2, 0.0)) << "not a covariance";
@@ -102,6 +111,15 @@ TEST(NeighboursTest, AReferenceDoesNotCountItself) {
   EXPECT_DOUBLE_EQ(got[1], 9.0);
   neighbours.Distances(references.values, 2, {}, got);
   EXPECT_DOUBLE_EQ(got[0], 0.0);
+}
+
+TEST(NeighboursTest, IgnoredInputsCountAsEqual) {
+  Matrix references(2, 2);
+  references.values = {0.0F, 1.0F, 3.0F, 0.0F};
+  const Neighbours neighbours(references, 1, {1});
+  std::vector<double> got(1);
+  neighbours.Distances(std::vector<float>{0.5F, 7.0F}, 1, {}, got);
+  EXPECT_DOUBLE_EQ(got[0], 0.125);
 }
 
 /// An untrained ensemble with unit whitening: enough to check how scores are put together.

@@ -68,8 +68,10 @@ std::size_t Whitening::MomentCount(std::size_t width) {
   return width <= kFullWhiteningMax ? width * width : width;
 }
 
-Result<Whitening> Whitening::Fit(std::span<const double> moments, std::size_t width, double ridge) {
+Result<Whitening> Whitening::Fit(std::span<const double> moments, std::size_t width, double ridge,
+                                 std::span<const double> added) {
   RINGWARD_CHECK(width > 0 && moments.size() == MomentCount(width));
+  RINGWARD_CHECK(added.empty() || added.size() == width);
   if (!std::all_of(moments.begin(), moments.end(), [](double x) { return std::isfinite(x); })) {
     return Error(Code::kInvalidInput, "the residuals are not finite");
   }
@@ -78,8 +80,10 @@ Result<Whitening> Whitening::Fit(std::span<const double> moments, std::size_t wi
   std::vector<double> a(moments.begin(), moments.end());
   double trace = 0.0;
   for (std::size_t i = 0; i < width; ++i) trace += a[i * stride];
-  const double added = ridge * trace / static_cast<double>(width) + kVarianceFloor;
-  for (std::size_t i = 0; i < width; ++i) a[i * stride] += added;
+  const double everywhere = ridge * trace / static_cast<double>(width) + kVarianceFloor;
+  for (std::size_t i = 0; i < width; ++i) {
+    a[i * stride] += everywhere + (added.empty() ? 0.0 : added[i]);
+  }
   std::vector<float> matrix(a.size(), 0.0F);
   if (!full) {
     std::transform(a.begin(), a.end(), matrix.begin(),

@@ -20,8 +20,11 @@ class Whitening {
  public:
   /// From the second moments [width, width] (or, above kFullWhiteningMax, the squares [width]) of
   /// training residuals, with `ridge` times their mean added to every variance: W is the inverse
-  /// of the Cholesky factor. kInvalidInput when they are not finite.
-  static Result<Whitening> Fit(std::span<const double> moments, std::size_t width, double ridge);
+  /// of the Cholesky factor. `added` [width], where given, is what is added to
+  /// each variance beside that.
+  /// kInvalidInput when the moments are not finite.
+  static Result<Whitening> Fit(std::span<const double> moments, std::size_t width, double ridge,
+                               std::span<const double> added = {});
   /// From matrix() of another; kCorrupt when its size does not fit or a value is not finite.
   static Result<Whitening> FromMatrix(std::vector<float> matrix, std::size_t width);
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "learn/train/indicators.h"
 #include "learn/train/recipe.h"
 #include "learn/train/share_rows.h"
 #include "learn/train/statistics.h"
@@ -45,7 +46,8 @@ void AddNeighbours(Plan& plan, const SharedRows& shared, std::span<const std::ui
     shared.data.CopyRow(references[i], rows.Row(i));
   }
   Expectation(plan, kStatisticsBatch).FillMissing(rows.values, rows.rows);
-  parts.neighbours.emplace(std::move(rows), recipe::kNeighbours);
+  parts.neighbours.emplace(std::move(rows), recipe::kNeighbours,
+                           IndicatorInputs(shared.indicators));
   parts.neighbour_weight = recipe::kNeighbourWeight;
   parts.neighbour_floor = recipe::kNeighbourFloor;
 }
@@ -107,7 +109,8 @@ Result<Scoring> FitScoring(comm::Communicator& comm, Plan& plan, const SharedRow
   TrainingStatistics statistics(comm, plan, shared.data, looked_at, folds, kStatisticsBatch);
   Scoring scoring;
   const double trim = settings.contaminated ? settings.trim : 0.0;
-  RINGWARD_ASSIGN(scoring.parts.whitening, statistics.FitWhitening(recipe::kRidge, trim));
+  const IndicatorBounds bounds(shared.indicators, shared.data, looked_at);
+  RINGWARD_ASSIGN(scoring.parts.whitening, statistics.FitWhitening(recipe::kRidge, trim, bounds));
   RINGWARD_ASSIGN(const auto scores, statistics.LeftOutScores(scoring.parts));
   std::vector<double> distances(scores.log_q.size(), 0.0);
   if (settings.neighbours) {
@@ -184,7 +187,8 @@ Result<std::optional<FitResult>> Fit(comm::Communicator& comm, const TrainSettin
                   MakePlan(settings, shared.data.inputs(), options.global_batch, comm.size()));
   RINGWARD_ASSIGN(auto optimizer,
                   MakeOptimizer(MakeOptimizerOptions(settings), plan->parameters().size()));
-  const LoopContext context{comm, *plan, shared.data, folds, train, validation, clock};
+  const LoopContext context{comm,  *plan,      shared.data, folds,
+                            train, validation, clock,       shared.indicators};
   RINGWARD_ASSIGN(LoopResult loop, TrainLoop(context, *optimizer, options, hooks));
   RINGWARD_ASSIGN(Scoring scoring, FitScoring(comm, *plan, shared, folds, settings, train));
   if (set == nullptr) return std::optional<FitResult>();

@@ -9,6 +9,7 @@
 
 #include "base/rng.h"
 #include "comm/local/local_communicator.h"
+#include "learn/data/missing.h"
 #include "learn/data/test_files.h"
 #include "learn/score/metrics.h"
 
@@ -17,8 +18,9 @@ namespace {
 
 constexpr std::uint64_t kSeed = 21;
 
-/// Rows on a noisy plane; every tenth one, where asked, is off it.
-std::string MakeCsv(std::uint64_t seed, int rows, bool anomalies) {
+/// Rows on a noisy plane; every tenth one, where asked, is off it. A cell is empty with the
+/// probability `missing`.
+std::string MakeCsv(std::uint64_t seed, int rows, bool anomalies, double missing = 0.0) {
   Rng rng(seed);
   std::string text = "a,b,c,d,label\n";
   for (int i = 0; i < rows; ++i) {
@@ -27,7 +29,10 @@ std::string MakeCsv(std::uint64_t seed, int rows, bool anomalies) {
     const bool odd = anomalies && i % 10 == 0;
     const double values[] = {u, v, u + v + 0.1 * rng.Normal(),
                              u - v + 0.1 * rng.Normal() + (odd ? 2.0 : 0.0)};
-    for (const double x : values) text += std::to_string(x) + ",";
+    for (const double x : values) {
+      if (missing == 0.0 || rng.Uniform() >= missing) text += std::to_string(x);
+      text += ",";
+    }
     text += odd ? "1\n" : "0\n";
   }
   return text;
@@ -63,6 +68,19 @@ FitResult FitOn(int world, const std::string& path, TrainSettings settings) {
 struct Scored {
   std::vector<double> scores;
   std::vector<std::uint8_t> labels;
+  std::vector<std::uint8_t> gaps;  ///< 1 where a cell is empty
+
+  /// Share of the normal rows with, or without, an empty cell that score above `threshold`.
+  double FalseAlarms(double threshold, bool gap) const {
+    double alarms = 0;
+    double rows = 0;
+    for (std::size_t i = 0; i < scores.size(); ++i) {
+      if (labels[i] != 0 || (gaps[i] != 0) != gap) continue;
+      rows += 1;
+      alarms += scores[i] > threshold;
+    }
+    return alarms / rows;
+  }
 };
 
 Scored ScoreFile(const Model& model, const std::string& path) {
@@ -78,6 +96,9 @@ Scored ScoreFile(const Model& model, const std::string& path) {
     std::vector<double> scores(batch.inputs.rows);
     scorer.Score(batch.inputs.values, batch.inputs.rows, scores);
     result.scores.insert(result.scores.end(), scores.begin(), scores.end());
+    for (std::size_t i = 0; i < scores.size(); ++i) {
+      result.gaps.push_back(AnyMissing(batch.inputs.Row(i)));
+    }
     for (const RowLabel label : batch.labels) result.labels.push_back(label == RowLabel::kAnomaly);
   }
   return result;
@@ -96,14 +117,45 @@ TEST_F(FitTest, FindsRowsOffThePlaneAndKeepsItsFalseAlarmRate) {
   const auto fitted = FitOn(2, train_, settings);
   const auto scored = ScoreFile(fitted.model, test_);
   EXPECT_GT(*Auroc(scored.scores, scored.labels), 0.95) << "seed " << kSeed;
-  double false_alarms = 0;
-  double normal = 0;
-  for (std::size_t i = 0; i < scored.scores.size(); ++i) {
-    if (scored.labels[i] != 0) continue;
-    normal += 1;
-    false_alarms += scored.scores[i] > fitted.model.threshold();
+  EXPECT_NEAR(scored.FalseAlarms(fitted.model.threshold(), false), 0.05, 0.03) << "seed " << kSeed;
+}
+
+TEST_F(FitTest, RowsWithEmptyCellsAreNormalAndFaultsInThemAreFound) {
+  for (const double missing : {0.005, 0.05}) {
+    auto settings = Settings(false);
+    settings.steps = 600;
+    settings.false_alarm_rate = 0.05;
+    const auto train = folder_.Write("gaps.csv", MakeCsv(kSeed, 4'000, false, missing));
+    const auto test = folder_.Write("today.csv", MakeCsv(kSeed + 1, 8'000, true, missing));
+    const auto fitted = FitOn(2, train, settings);
+    const auto scored = ScoreFile(fitted.model, test);
+    const double threshold = fitted.model.threshold();
+    EXPECT_NEAR(scored.FalseAlarms(threshold, false), 0.05, 0.02) << missing << " seed " << kSeed;
+    EXPECT_LT(scored.FalseAlarms(threshold, true), 0.2) << missing << " seed " << kSeed;
+    EXPECT_GT(*Auroc(scored.scores, scored.labels), 0.93) << missing << " seed " << kSeed;
   }
-  EXPECT_NEAR(false_alarms / normal, 0.05, 0.03) << "seed " << kSeed;
+}
+
+TEST_F(FitTest, EmptyCellsOfColumnsThatHadNoneAreFilled) {
+  auto settings = Settings(false);
+  settings.steps = 600;
+  settings.false_alarm_rate = 0.05;
+  const auto fitted = FitOn(1, folder_.Write("whole.csv", MakeCsv(kSeed, 4'000, false)), settings);
+  const auto test = folder_.Write("today.csv", MakeCsv(kSeed + 1, 8'000, true, 0.05));
+  const auto scored = ScoreFile(fitted.model, test);
+  EXPECT_LT(scored.FalseAlarms(fitted.model.threshold(), true), 0.2) << "seed " << kSeed;
+}
+
+TEST_F(FitTest, DeterministicModelsOfRowsWithEmptyCellsAreBitEqualOnAnyNumberOfRanks) {
+  auto settings = Settings(true);
+  settings.data.window = 2;
+  const auto train = folder_.Write("gaps.csv", MakeCsv(kSeed, 600, false, 0.03));
+  const auto one = *WriteModelFiles(FitOn(1, train, settings).model);
+  for (const int world : {2, 4}) {
+    const auto many = *WriteModelFiles(FitOn(world, train, settings).model);
+    EXPECT_EQ(one.at("weights.safetensors"), many.at("weights.safetensors")) << world;
+    EXPECT_EQ(one.at("calibration.safetensors"), many.at("calibration.safetensors")) << world;
+  }
 }
 
 TEST_F(FitTest, DeterministicModelsAreBitEqualOnAnyNumberOfRanks) {

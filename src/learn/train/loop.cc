@@ -92,6 +92,7 @@ class Loop {
 
   Result<LoopResult> Run() {
     RINGWARD_TRY(context_.comm.Broadcast(comm::AsBuffer(context_.plan.parameters()), 0));
+    HideIndicators(context_.indicators, context_.plan);
     const auto start = context_.clock.Now();
     double rows = 0.0;
     for (std::uint32_t epoch = 0; result_.steps < options_.steps; ++epoch) {
@@ -128,6 +129,7 @@ class Loop {
       RINGWARD_TRY(
           gradient_.Run(std::span(order_).subspan(range.first, range.size()), epoch, sums));
       optimizer_.Step(context_.plan.parameters(), context_.plan.gradients());
+      HideIndicators(context_.indicators, context_.plan);
       ++result_.steps;
       rows_done_ += static_cast<double>(range.size());
       Tell(start, sums);

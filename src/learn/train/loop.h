@@ -12,6 +12,7 @@
 #include "learn/dense/optimizer.h"
 #include "learn/dense/plan.h"
 #include "learn/train/gradient_step.h"
+#include "learn/train/indicators.h"
 
 namespace ringward::learn {
 
@@ -65,6 +66,7 @@ struct LoopContext {
   std::span<const std::uint32_t> train_rows;       ///< rows to learn from, at least one
   std::span<const std::uint32_t> validation_rows;  ///< may be empty
   const Clock& clock;
+  std::span<const Indicator> indicators = {};  ///< hidden from the nets; may be empty
 };
 
 /// Trains `context.plan` in place with a synchronous data-parallel loop: parameters of rank 0 are

@@ -25,7 +25,22 @@ Status BroadcastAll(comm::Communicator& comm, std::vector<T>& values,
 }
 
 /// Sizes that the other ranks need before they can receive.
-enum Header : std::size_t { kRows, kCols, kWindow, kStarts, kTrain, kHeaderSize };
+enum Header : std::size_t { kRows, kCols, kWindow, kStarts, kTrain, kIndicators, kHeaderSize };
+
+Result<std::vector<Indicator>> ShareIndicators(comm::Communicator& comm,
+                                               std::vector<Indicator> indicators) {
+  std::vector<double> numbers;
+  for (const auto& [input, off, on] : indicators) {
+    numbers.insert(numbers.end(), {static_cast<double>(input), off, on});
+  }
+  RINGWARD_TRY(BroadcastAll(comm, numbers));
+  for (std::size_t i = 0; i < indicators.size(); ++i) {
+    indicators[i] = {.input = static_cast<std::size_t>(numbers[3 * i]),
+                     .off = numbers[3 * i + 1],
+                     .on = numbers[3 * i + 2]};
+  }
+  return indicators;
+}
 
 }  // namespace
 
@@ -33,16 +48,20 @@ Result<SharedRows> ShareRows(comm::Communicator& comm, const TrainingSet* set,
                              const comm::CallOptions& first) {
   RINGWARD_CHECK((set != nullptr) == (comm.rank() == 0));
   std::vector<std::int64_t> header(kHeaderSize, 0);
+  std::vector<Indicator> indicators;
   if (set != nullptr) {
     const Matrix& base = set->data.base();
     if (base.rows > std::numeric_limits<std::uint32_t>::max()) {
       return Error(Code::kInvalidInput,
                    "more than 4,294,967,295 rows cannot be trained on in memory");
     }
-    header = {static_cast<std::int64_t>(base.rows), static_cast<std::int64_t>(base.cols),
+    indicators = IndicatorsOf(set->preprocessor);
+    header = {static_cast<std::int64_t>(base.rows),
+              static_cast<std::int64_t>(base.cols),
               static_cast<std::int64_t>(set->data.window()),
               static_cast<std::int64_t>(set->data.file_starts().size()),
-              static_cast<std::int64_t>(set->rows.size())};
+              static_cast<std::int64_t>(set->rows.size()),
+              static_cast<std::int64_t>(indicators.size())};
   }
   RINGWARD_TRY(BroadcastAll(comm, header, first));
   const auto size = [&](Header field) { return static_cast<std::size_t>(header[field]); };
@@ -57,9 +76,11 @@ Result<SharedRows> ShareRows(comm::Communicator& comm, const TrainingSet* set,
   RINGWARD_TRY(BroadcastAll(comm, base.values));
   RINGWARD_TRY(BroadcastAll(comm, starts));
   RINGWARD_TRY(BroadcastAll(comm, train));
+  indicators.resize(size(kIndicators));
+  RINGWARD_ASSIGN(indicators, ShareIndicators(comm, std::move(indicators)));
   return SharedRows{WindowedRows(std::move(base), static_cast<int>(header[kWindow]),
                                  std::vector<std::size_t>(starts.begin(), starts.end())),
-                    std::vector<std::uint32_t>(train.begin(), train.end())};
+                    std::vector<std::uint32_t>(train.begin(), train.end()), std::move(indicators)};
 }
 
 }  // namespace ringward::learn

@@ -6,13 +6,15 @@
 #include "base/result.h"
 #include "comm/communicator.h"
 #include "learn/data/dataset.h"
+#include "learn/train/indicators.h"
 
 namespace ringward::learn {
 
 /// The training rows as every rank holds them.
 struct SharedRows {
   WindowedRows data;
-  std::vector<std::uint32_t> train;  ///< rows to train on, ascending
+  std::vector<std::uint32_t> train;   ///< rows to train on, ascending
+  std::vector<Indicator> indicators;  ///< among data.inputs()
 };
 
 /// Gives every rank a copy of rank 0's rows, so that only rank 0 reads files or standard input.

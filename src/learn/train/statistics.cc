@@ -159,7 +159,8 @@ Result<std::vector<double>> TrainingStatistics::SumGroups(std::span<const float>
   return total;
 }
 
-Result<std::vector<Whitening>> TrainingStatistics::FitWhitening(double ridge, double trim) {
+Result<std::vector<Whitening>> TrainingStatistics::FitWhitening(double ridge, double trim,
+                                                                const IndicatorBounds& bounds) {
   RINGWARD_ASSIGN(const auto limits, ResidualLimits(trim));
   RINGWARD_ASSIGN(auto total, SumGroups(limits));
   const std::size_t count = Whitening::MomentCount(inputs_);
@@ -169,7 +170,8 @@ Result<std::vector<Whitening>> TrainingStatistics::FitWhitening(double ridge, do
     const double rows = std::max(moments[count], 1.0);
     for (std::size_t k = 0; k < count; ++k) moments[k] /= rows;
     if (count != inputs_) MirrorLower(moments, inputs_);
-    RINGWARD_ASSIGN(auto fitted, Whitening::Fit(std::span(moments, count), inputs_, ridge));
+    const auto own = std::span<const double>(moments, count);
+    RINGWARD_ASSIGN(auto fitted, Whitening::Fit(own, inputs_, ridge, bounds.Added(own)));
     whitening.push_back(std::move(fitted));
   }
   return whitening;

@@ -9,6 +9,7 @@
 #include "learn/data/window.h"
 #include "learn/score/scorer.h"
 #include "learn/train/gradient_step.h"
+#include "learn/train/indicators.h"
 
 namespace ringward::learn {
 
@@ -24,8 +25,10 @@ class TrainingStatistics {
                      std::size_t batch_max);
 
   /// Each member's whitening from the residuals of the rows it learned from, of which the share
-  /// `trim` with the largest residuals is left out. Fails as the communicator and Whitening do.
-  Result<std::vector<Whitening>> FitWhitening(double ridge, double trim);
+  /// `trim` with the largest residuals is left out; `ridge` as for Whitening::Fit. Fails as the
+  /// communicator and Whitening do.
+  Result<std::vector<Whitening>> FitWhitening(double ridge, double trim,
+                                              const IndicatorBounds& bounds);
 
   /// What the members make of every row.
   struct RowScores {
