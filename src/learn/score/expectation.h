@@ -28,6 +28,7 @@ class Expectation {
   void FillMissing(std::span<float> x, std::size_t rows);
 
  private:
+  /// Puts the mean output of `members` in the place of each unknown input.
   void Round(const InputLists& unknown, const std::vector<std::size_t>& members,
              std::span<float> rows);
 
