@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "learn/data/file_reader.h"
 #include "learn/data/labels.h"
+#include "learn/data/missing.h"
 #include "learn/data/preprocessor.h"
 #include "learn/data/table.h"
 
@@ -60,7 +61,7 @@ inline void UseTable(Result<std::unique_ptr<FileReader>> file, const DataOptions
     std::vector<float> out(block.rows * again->width());
     const auto done = again->Transform(block, *slots, out, counts);
     RINGWARD_CHECK(static_cast<bool>(done));  // Fit saw the same rows
-    for (const float value : out) RINGWARD_CHECK(!std::isinf(value));  // NaN is a missing number
+    for (const float value : out) RINGWARD_CHECK(std::isfinite(value) || IsMissingInput(value));
     if (const Column* label = table.schema.WithRole(Role::kLabel)) {
       (void)LabelsOf(block, label->slot, NormalValues({}));
     }
