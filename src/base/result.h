@@ -43,9 +43,9 @@ class [[nodiscard]] Error {
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : v_(std::in_place_index<0>, std::move(value)) {}  // NOLINT: implicit on purpose
-  Result(Error error)
-      : v_(std::in_place_index<1>, std::move(error)) {}  // NOLINT: implicit on purpose
+  // Both are implicit, so that a function may return either.
+  Result(T value) : v_(std::in_place_index<0>, std::move(value)) {}
+  Result(Error error) : v_(std::in_place_index<1>, std::move(error)) {}
   explicit operator bool() const { return v_.index() == 0; }
   T& operator*() & { return value(); }
   const T& operator*() const& { return const_cast<Result*>(this)->value(); }
@@ -81,11 +81,11 @@ inline Status Ok() { return std::monostate{}; }
   } while (false)
 
 /// RINGWARD_ASSIGN(auto x, MakeX()); declares x as the value, or returns the error.
-// NOLINTBEGIN(bugprone-macro-parentheses): a declaration cannot stand in parentheses
+// NOLINTBEGIN(bugprone-macro-parentheses): a declaration cannot stand in parentheses.
 #define RINGWARD_ASSIGN(decl, expr)                                      \
   auto RINGWARD_CONCAT(assign_result_, __LINE__) = (expr);               \
   if (!RINGWARD_CONCAT(assign_result_, __LINE__)) {                      \
     return std::move(RINGWARD_CONCAT(assign_result_, __LINE__)).error(); \
   }                                                                      \
   decl = *std::move(RINGWARD_CONCAT(assign_result_, __LINE__))
-// NOLINTEND(bugprone-macro-parentheses)
+// NOLINTEND(bugprone-macro-parentheses): the macro is over.

@@ -136,7 +136,7 @@ class EndDemo final : public Subcommand {
 }  // namespace ringward::cli
 
 int main(int argc, char** argv) {
-  using namespace ringward::cli;  // NOLINT(google-build-using-namespace): a test's main
+  using namespace ringward::cli;
   Registry registry;
   registry.Add<OptionsDemo>();
   registry.Add<EndDemo>();

@@ -10,8 +10,8 @@
 #include "learn/data/missing.h"
 #include "learn/score/test_model.h"
 
-using namespace ringward;         // NOLINT: a program, not a header
-using namespace ringward::learn;  // NOLINT: a program, not a header
+using namespace ringward;
+using namespace ringward::learn;
 
 namespace {
 

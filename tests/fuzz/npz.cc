@@ -8,8 +8,8 @@
 #include "io/random_access.h"
 #include "learn/data/file_reader.h"
 
-using namespace ringward;         // NOLINT: a program, not a header
-using namespace ringward::learn;  // NOLINT: a program, not a header
+using namespace ringward;
+using namespace ringward::learn;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;

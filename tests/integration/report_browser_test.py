@@ -6,12 +6,11 @@
 
 Checked: the browser reports no error on its console, every chart of the source is in the DOM and inside its
 card, the JSON block equals the --json document, no hostile text became markup, and nothing scrolls sideways
-at 360 px. Exits 77 (ctest: skipped) where there is no Chromium, except under CI=1 or =true, where that fails.
+at 360 px. Without Chromium it fails: the integration tests are for machines that have their programs.
 """
 import html
 import html.parser
 import json
-import os
 import pathlib
 import shutil
 import subprocess
@@ -95,8 +94,7 @@ def check(browser, pages, folder):
 def main():
     browser = shutil.which("chromium") or shutil.which("chromium-browser")
     if not browser:
-        print("SKIPPED, NOT PASSED: no chromium on this machine (scripts/setup.sh --with-integration installs it)")
-        sys.exit(1 if os.environ.get("CI") in ("1", "true") else 77)
+        sys.exit("no chromium on this machine; scripts/setup.sh --with-integration installs it")
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         if sys.argv[1] == "--page":

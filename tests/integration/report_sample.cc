@@ -18,7 +18,7 @@
 
 namespace {
 
-using namespace ringward;  // NOLINT(google-build-using-namespace): a program of one file
+using namespace ringward;
 
 constexpr const char* kHostile =
     "</script><b onclick=\"alert(1)\">&amp;'<!--\\ \xE2\x80\xA8 \xff end";

@@ -5,6 +5,7 @@ import sys
 import tempfile
 
 TOOLS = pathlib.Path(__file__).resolve().parents[2] / "tools"
+sys.path.insert(0, str(TOOLS))  # so that tests may import a tool after this module
 
 
 def run(tool, files, folder=""):

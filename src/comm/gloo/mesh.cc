@@ -49,7 +49,7 @@ std::vector<int> OpenDescriptors() {
   if (!folder) return open;
   while (const dirent* entry = readdir(folder.get())) {
     if (std::isdigit(static_cast<unsigned char>(entry->d_name[0])) != 0) {
-      open.push_back(std::atoi(entry->d_name));  // NOLINT(cert-err34-c): digits, see above
+      open.push_back(std::atoi(entry->d_name));
     }
   }
   return open;

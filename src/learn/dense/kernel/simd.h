@@ -50,13 +50,12 @@ inline F Sqrt(F a) { return _mm_sqrt_ps(a); }
 inline constexpr std::size_t kStep = kLanes;
 inline constexpr int kVectors = static_cast<int>(kPanelRows) / kLanes;  ///< of one panel's rows
 
-// NOLINTBEGIN(modernize-use-using): attributes of this kind need typedef in both compilers
+// Typedefs: both compilers take attributes of this kind only there.
 typedef std::int32_t I __attribute__((vector_size(4 * kLanes)));
 typedef std::uint32_t U __attribute__((vector_size(4 * kLanes)));
 typedef std::uint64_t W __attribute__((vector_size(4 * kLanes)));  ///< half as many, 64 bits
 typedef float Loose __attribute__((vector_size(4 * kLanes), aligned(4), may_alias));
 typedef std::uint32_t LooseU __attribute__((vector_size(4 * kLanes), aligned(4), may_alias));
-// NOLINTEND(modernize-use-using)
 
 inline F Load(const float* p) { return *reinterpret_cast<const Loose*>(p); }
 inline void Store(float* p, F v) { *reinterpret_cast<Loose*>(p) = v; }
