@@ -1,5 +1,7 @@
 #include "ringward/evaluate.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -105,13 +107,18 @@ void EvaluateCommand::AddOptions(OptionTable& table) {
       .Complete(Completion::kFolder);
 }
 
-Status EvaluateCommand::Validate() const {
+Status EvaluateCommand::Validate(const OptionTable& given) const {
   const bool files = !scores_.empty() || !labels_.empty();
   if (files && (scores_.empty() || labels_.empty())) {
     return Error(Code::kInvalidInput, "--scores and --labels go together");
   }
   if (files == !model_.empty()) {
     return Error(Code::kInvalidInput, "give either --model and --data, or --scores and --labels");
+  }
+  for (const char* option : {"data", "kind", "false-alarm-rate"}) {
+    if (!files || !given.WasSet(option)) continue;
+    return Error(Code::kInvalidInput,
+                 fmt::format("--{} goes with --model, not with --scores", option));
   }
   if (!files && data_.paths.empty()) return Error(Code::kInvalidInput, "--model needs --data");
   return Ok();
@@ -197,7 +204,7 @@ Result<Evaluation> EvaluateCommand::FromScores() const {
 }
 
 Result<int> EvaluateCommand::Run(Context& context) {
-  RINGWARD_TRY(Validate());
+  RINGWARD_TRY(Validate(context.options));
   RINGWARD_ASSIGN(const Evaluation evaluation, model_.empty() ? FromScores() : FromModel(context));
   RINGWARD_ASSIGN(const Measured measured, Measure(evaluation, {.threshold = evaluation.threshold,
                                                                 .resamples = resamples_,

@@ -19,7 +19,7 @@ class EvaluateCommand final : public Subcommand {
  private:
   Result<Evaluation> FromModel(Context& context);
   Result<Evaluation> FromScores() const;
-  Status Validate() const;
+  Status Validate(const OptionTable& given) const;
 
   std::string model_;
   learn::DataOptions data_;

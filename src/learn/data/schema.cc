@@ -1,9 +1,10 @@
 #include "learn/data/schema.h"
 
 #include <algorithm>
-#include <numeric>
 #include <unordered_map>
 #include <utility>
+
+#include "base/nearest_name.h"
 
 namespace ringward::learn {
 namespace {
@@ -14,19 +15,11 @@ constexpr std::size_t kNearestMax = 3;
 /// cheap.
 constexpr std::size_t kComparedMax = 20'000;
 
-/// Levenshtein's edit distance, ignoring case.
-std::size_t EditDistance(std::string_view a, std::string_view b) {
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), 0);
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i + 1);
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t change = diagonal + (lower(a[i]) == lower(b[j]) ? 0 : 1);
-      diagonal = std::exchange(row[j + 1], std::min({row[j + 1] + 1, row[j] + 1, change}));
-    }
-  }
-  return row.back();
+/// The part of a name that is compared, in small letters.
+std::string Comparable(std::string_view name) {
+  std::string small(name.substr(0, kQuotedMax));
+  for (char& c : small) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+  return small;
 }
 
 /// Finds columns by what the user calls them and hands out their roles.
@@ -163,10 +156,9 @@ std::string Quoted(std::string_view text) {
 
 std::string NearestNames(std::string_view name, const std::vector<std::string>& names) {
   std::vector<std::pair<std::size_t, std::size_t>> near;  // distance, index
-  const std::string_view wanted = name.substr(0, kQuotedMax);
+  const std::string wanted = Comparable(name);
   for (std::size_t i = 0; i < std::min(names.size(), kComparedMax); ++i) {
-    const std::string_view other = std::string_view(names[i]).substr(0, kQuotedMax);
-    const std::size_t distance = EditDistance(wanted, other);
+    const std::size_t distance = EditDistance(wanted, Comparable(names[i]));
     if (distance <= std::max<std::size_t>(2, wanted.size() / 2)) near.emplace_back(distance, i);
   }
   std::sort(near.begin(), near.end());

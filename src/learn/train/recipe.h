@@ -12,19 +12,17 @@
 
 namespace ringward::learn {
 
-/// What the default detector is made of, where no flag says otherwise (docs/model.md gives the
-/// measurements behind each number).
+/// What the default detector is made of, where no flag says otherwise, beside the defaults of
+/// TrainSettings.
 ///
 /// Several levels of input noise see anomalies of several sizes: nets without noise find broken
 /// correlations, noisy ones find rows that lie far from all others. Every level has one net per
 /// fold, so every row has one net of each level that never saw it: those calibrate the threshold.
 namespace recipe {
 inline constexpr double kNoiseLevels[] = {0.0, 0.2, 0.8};  ///< sd, in standardised units
-inline constexpr int kFolds = 4;
 inline constexpr std::int64_t kSteps = 1500;
 inline constexpr std::size_t kGlobalBatch = 128;
-inline constexpr double kLearningRate = 3e-3;  ///< falls to 0 along a cosine
-inline constexpr double kRidge = 0.01;         ///< of the residual covariance, share of its mean
+inline constexpr double kRidge = 0.01;  ///< of the residual covariance, share of its mean
 inline constexpr std::size_t kReferences = 2048;
 inline constexpr int kNeighbours = 5;
 inline constexpr double kNeighbourWeight = 0.5;
