@@ -8,6 +8,7 @@
 
 #include "base/nearest_name.h"
 #include "base/options.h"
+#include "base/system_error.h"
 #include "base/toml.h"
 #include "base/utf8.h"
 
@@ -123,7 +124,7 @@ Result<std::string> ReadSmallFile(const std::string& path) {
   const auto problem = [&] {
     const bool machine = errno == EACCES || errno == EIO || errno == EMFILE || errno == ENFILE;
     return Error(machine ? Code::kResource : Code::kInvalidInput,
-                 fmt::format("{}: {}", Printable(path, 300), std::strerror(errno)));
+                 fmt::format("{}: {}", Printable(path, 300), SystemMessage(errno)));
   };
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rbe"),
                                                              std::fclose);

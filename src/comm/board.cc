@@ -17,6 +17,8 @@
 
 #include "base/check.h"
 #include "base/clock.h"
+#include "base/fd.h"
+#include "base/system_error.h"
 #include "comm/suspect.h"
 
 namespace ringward::comm {
@@ -28,8 +30,16 @@ constexpr std::size_t kOperationWords = Board::kOperationBytes / sizeof(std::uin
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free,
               "the board is shared between processes");
 
+Result<void*> Map(int fd, std::size_t bytes, const std::string& path) {
+  void* const mapping = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (mapping == MAP_FAILED) return SystemError("cannot map " + path, errno);
+  return mapping;
+}
+
+}  // namespace
+
 /// A text with one writer ever: 0 empty, 1 being written, 2 complete.
-struct Text {
+struct Board::Text {
   std::atomic<std::uint32_t> stage;
   std::uint32_t length;
   char bytes[Board::kReasonBytes];
@@ -49,26 +59,6 @@ struct Text {
     return {bytes, std::min<std::size_t>(length, sizeof(bytes))};
   }
 };
-
-Error SystemError(const std::string& what, int error) {
-  return Error(Code::kResource, what + ": " + std::strerror(error));
-}
-
-/// Closes a file descriptor at the end of a scope.
-struct Fd {
-  int value;
-  ~Fd() {
-    if (value >= 0) close(value);
-  }
-};
-
-Result<void*> Map(int fd, std::size_t bytes, const std::string& path) {
-  void* const mapping = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-  if (mapping == MAP_FAILED) return SystemError("cannot map " + path, errno);
-  return mapping;
-}
-
-}  // namespace
 
 // Written by one rank, read by all: own cache lines, so that a reader never slows another writer.
 struct alignas(128) Board::Slot {
@@ -119,12 +109,12 @@ Result<Board> Board::Create(const std::string& path, int ranks) {
     return Error(Code::kInvalidInput, "a board has 1 to " + std::to_string(kMaxRanks) +
                                           " ranks, not " + std::to_string(ranks));
   }
-  const Fd fd{open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600)};
-  if (fd.value < 0) return SystemError("cannot create " + path, errno);
+  const Fd fd(open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (!fd) return SystemError("cannot create " + path, errno);
   const std::size_t bytes = Layout::Bytes(ranks);
-  const int error = posix_fallocate(fd.value, 0, static_cast<off_t>(bytes));
+  const int error = posix_fallocate(fd.get(), 0, static_cast<off_t>(bytes));
   if (error != 0) return SystemError("cannot allocate " + path, error);
-  RINGWARD_ASSIGN(void* const mapping, Map(fd.value, bytes, path));
+  RINGWARD_ASSIGN(void* const mapping, Map(fd.get(), bytes, path));
   Board board(mapping, bytes);
   // A fresh file is all zeros, which is the empty value of every field.
   board.layout_->ranks = ranks;
@@ -133,15 +123,15 @@ Result<Board> Board::Create(const std::string& path, int ranks) {
 }
 
 Result<Board> Board::Open(const std::string& path) {
-  const Fd fd{open(path.c_str(), O_RDWR | O_CLOEXEC)};
-  if (fd.value < 0) return SystemError("cannot open " + path, errno);
+  const Fd fd(open(path.c_str(), O_RDWR | O_CLOEXEC));
+  if (!fd) return SystemError("cannot open " + path, errno);
   struct stat info {};
-  if (fstat(fd.value, &info) != 0) return SystemError("cannot stat " + path, errno);
+  if (fstat(fd.get(), &info) != 0) return SystemError("cannot stat " + path, errno);
   const auto bytes = static_cast<std::size_t>(info.st_size);
   if (bytes < Layout::Bytes(1) || bytes > Layout::Bytes(kMaxRanks)) {
     return Error(Code::kCorrupt, path + ": not a board: " + std::to_string(bytes) + " bytes");
   }
-  RINGWARD_ASSIGN(void* const mapping, Map(fd.value, bytes, path));
+  RINGWARD_ASSIGN(void* const mapping, Map(fd.get(), bytes, path));
   Board board(mapping, bytes);
   const int ranks = board.layout_->ranks;
   if (board.layout_->magic.load(std::memory_order_acquire) != kMagic || ranks < 1 ||

@@ -88,6 +88,7 @@ class Board {
  private:
   struct Layout;
   struct Slot;
+  struct Text;
   Board(void* mapping, std::size_t bytes);
   Slot& slot(int rank) const;
   Layout* layout_ = nullptr;

@@ -11,12 +11,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <climits>
-#include <system_error>
+
+#include "base/system_error.h"
 
 namespace ringward::comm {
 namespace {
-
-std::string Reason(int error) { return std::generic_category().message(error); }
 
 Result<sockaddr_in> Parse(const std::string& address, std::uint16_t port) {
   sockaddr_in parsed{};
@@ -30,7 +29,7 @@ Result<sockaddr_in> Parse(const std::string& address, std::uint16_t port) {
 
 Result<Fd> NewSocket() {
   Fd fd(socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-  if (!fd) return Error(Code::kResource, "socket: " + Reason(errno));
+  if (!fd) return SystemError("socket", errno);
   const int on = 1;  // requests are small and wait for their answers
   setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
   return fd;
@@ -43,7 +42,7 @@ Status WaitFor(const Fd& socket, short events, Deadline deadline) {
     const int ready = poll(&entry, 1, static_cast<int>(left));
     if (ready > 0) return Ok();
     if (ready == 0) return Error(Code::kTimeout, "no answer in time");
-    if (errno != EINTR) return Error(Code::kResource, "poll: " + Reason(errno));
+    if (errno != EINTR) return SystemError("poll", errno);
   }
 }
 
@@ -54,19 +53,14 @@ std::chrono::milliseconds Left(Deadline deadline) {
   return std::max(std::chrono::milliseconds(0), std::chrono::ceil<std::chrono::milliseconds>(left));
 }
 
-Fd::~Fd() {
-  if (fd_ >= 0) close(fd_);
-}
-
 Result<Fd> ListenOn(const std::string& address, std::uint16_t port) {
   RINGWARD_ASSIGN(const sockaddr_in parsed, Parse(address, port));
   RINGWARD_ASSIGN(Fd fd, NewSocket());
   if (bind(fd.get(), reinterpret_cast<const sockaddr*>(&parsed), sizeof(parsed)) != 0) {
-    return Error(Code::kResource,
-                 "bind to " + address + ":" + std::to_string(port) + ": " + Reason(errno));
+    return SystemError("bind to " + address + ":" + std::to_string(port), errno);
   }
   if (listen(fd.get(), SOMAXCONN) != 0) {
-    return Error(Code::kResource, "listen on " + address + ": " + Reason(errno));
+    return SystemError("listen on " + address, errno);
   }
   return fd;
 }
@@ -75,7 +69,7 @@ Result<std::uint16_t> PortOf(const Fd& socket) {
   sockaddr_in bound{};
   socklen_t size = sizeof(bound);
   if (getsockname(socket.get(), reinterpret_cast<sockaddr*>(&bound), &size) != 0) {
-    return Error(Code::kResource, "getsockname: " + Reason(errno));
+    return SystemError("getsockname", errno);
   }
   return ntohs(bound.sin_port);
 }
@@ -85,14 +79,14 @@ Result<Fd> ConnectTo(const std::string& address, std::uint16_t port, Deadline de
   RINGWARD_ASSIGN(Fd fd, NewSocket());
   const std::string where = "connecting to " + address + ":" + std::to_string(port);
   if (connect(fd.get(), reinterpret_cast<const sockaddr*>(&parsed), sizeof(parsed)) == 0) return fd;
-  if (errno != EINPROGRESS) return Error(Code::kUnavailable, Reason(errno)).While(where);
+  if (errno != EINPROGRESS) return Error(Code::kUnavailable, SystemMessage(errno)).While(where);
   if (Status ready = WaitFor(fd, POLLOUT, deadline); !ready) {
     return std::move(ready).error().While(where);
   }
   int error = 0;
   socklen_t size = sizeof(error);
   getsockopt(fd.get(), SOL_SOCKET, SO_ERROR, &error, &size);
-  if (error != 0) return Error(Code::kUnavailable, Reason(error)).While(where);
+  if (error != 0) return Error(Code::kUnavailable, SystemMessage(error)).While(where);
   return fd;
 }
 
@@ -104,7 +98,7 @@ Status SendAll(const Fd& socket, std::span<const char> bytes, Deadline deadline)
     } else if (errno == EAGAIN) {
       RINGWARD_TRY(WaitFor(socket, POLLOUT, deadline));
     } else if (errno != EINTR) {
-      return Error(Code::kUnavailable, "send: " + Reason(errno));
+      return Error(Code::kUnavailable, "send: " + SystemMessage(errno));
     }
   }
   return Ok();
@@ -120,7 +114,7 @@ Status ReceiveAll(const Fd& socket, std::span<char> bytes, Deadline deadline) {
     } else if (errno == EAGAIN) {
       RINGWARD_TRY(WaitFor(socket, POLLIN, deadline));
     } else if (errno != EINTR) {
-      return Error(Code::kUnavailable, "receive: " + Reason(errno));
+      return Error(Code::kUnavailable, "receive: " + SystemMessage(errno));
     }
   }
   return Ok();

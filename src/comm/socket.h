@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <utility>
 
+#include "base/fd.h"
 #include "base/result.h"
 
 namespace ringward::comm {
@@ -19,24 +19,6 @@ inline Deadline After(std::chrono::milliseconds timeout) {
 
 /// Milliseconds until `deadline`, rounded up; 0 once it has passed.
 std::chrono::milliseconds Left(Deadline deadline);
-
-/// Owns a file descriptor.
-class Fd {
- public:
-  Fd() = default;
-  explicit Fd(int fd) : fd_(fd) {}
-  Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Fd& operator=(Fd&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~Fd();
-  int get() const { return fd_; }
-  explicit operator bool() const { return fd_ >= 0; }
-
- private:
-  int fd_ = -1;
-};
 
 /// A TCP listener on an IPv4 address; port 0 lets the system choose. All sockets here are
 /// non-blocking and closed on exec. Errors: kInvalidInput (address), kResource.

@@ -29,27 +29,6 @@ constexpr std::chrono::seconds kPatience{10};  // for a hello, and for reading a
 constexpr std::chrono::milliseconds kNoDescriptorPause{20};
 constexpr std::size_t kReadBytes = 65'536;
 
-/// A Get that waits for its key.
-struct Parked {
-  std::string key;
-  Deadline until;
-};
-
-struct Client {
-  Fd fd;
-  Deadline drop_at;  // if not greeted by then, or closing
-  bool greeted = false;
-  bool closing = false;  // refused: input is thrown away until the client closes or drop_at
-  bool gone = false;
-  std::string input{};
-  std::string output{};
-  std::optional<Parked> parked{};
-
-  /// Whether the next request may be read: one at a time, so buffers stay bounded.
-  bool reads() const { return !gone && !closing && output.empty() && !parked; }
-  bool droppable() const { return !greeted || closing; }
-};
-
 }  // namespace
 
 class StoreServer::Loop {
@@ -73,6 +52,27 @@ class StoreServer::Loop {
   std::uint64_t refused() const { return refused_; }
 
  private:
+  /// A Get that waits for its key.
+  struct Parked {
+    std::string key;
+    Deadline until;
+  };
+
+  struct Client {
+    Fd fd;
+    Deadline drop_at;  // if not greeted by then, or closing
+    bool greeted = false;
+    bool closing = false;  // refused: input is thrown away until the client closes or drop_at
+    bool gone = false;
+    std::string input{};
+    std::string output{};
+    std::optional<Parked> parked{};
+
+    /// Whether the next request may be read: one at a time, so buffers stay bounded.
+    bool reads() const { return !gone && !closing && output.empty() && !parked; }
+    bool droppable() const { return !greeted || closing; }
+  };
+
   void Run() {
     while (!stop_) {
       std::vector<pollfd> polled = {{waker_.get(), POLLIN, 0}, {listener_.get(), POLLIN, 0}};

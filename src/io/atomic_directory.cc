@@ -9,18 +9,13 @@
 #include <system_error>
 #include <utility>
 
+#include "base/system_error.h"
 #include "io/sync.h"
 
 namespace ringward::io {
 namespace {
 
 namespace fs = std::filesystem;
-
-Error Failed(const std::string& path, std::string_view doing, int error) {
-  const bool usage = error == ENOENT || error == ENOTDIR;
-  return {usage ? Code::kInvalidInput : Code::kResource,
-          path + ": cannot " + std::string(doing) + ": " + std::generic_category().message(error)};
-}
 
 }  // namespace
 
@@ -45,7 +40,7 @@ Result<AtomicDirectory> AtomicDirectory::Create(const std::string& path, MayRepl
   AtomicDirectory made(clean.string(), std::move(may_replace));
   RINGWARD_TRY(made.CheckTarget());
   std::string temporary = HiddenSibling(made.path_);
-  if (mkdir(temporary.c_str(), 0777) != 0) return Failed(path, "create", errno);
+  if (mkdir(temporary.c_str(), 0777) != 0) return PathError(path, "create", errno);
   made.temporary_ = std::move(temporary);
   return made;
 }
@@ -64,13 +59,13 @@ Status AtomicDirectory::Replace() {
   if (renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, path_.c_str(), RENAME_EXCHANGE) == 0) {
     return Ok();  // temporary_ is now the old folder, which the destructor removes
   }
-  if (errno != EINVAL && errno != ENOSYS) return Failed(path_, "replace", errno);
+  if (errno != EINVAL && errno != ENOSYS) return PathError(path_, "replace", errno);
   const std::string old = HiddenSibling(path_);
-  if (rename(path_.c_str(), old.c_str()) != 0) return Failed(path_, "replace", errno);
+  if (rename(path_.c_str(), old.c_str()) != 0) return PathError(path_, "replace", errno);
   if (rename(temporary_.c_str(), path_.c_str()) != 0) {
     const int error = errno;
     (void)rename(old.c_str(), path_.c_str());  // back to what was there; nothing else can be done
-    return Failed(path_, "replace", error);
+    return PathError(path_, "replace", error);
   }
   temporary_ = old;
   return Ok();
@@ -85,7 +80,7 @@ Status AtomicDirectory::Commit() {
     std::error_code ignored;
     fs::remove_all(std::exchange(temporary_, {}), ignored);
   } else {
-    if (rename(temporary_.c_str(), path_.c_str()) != 0) return Failed(path_, "rename", errno);
+    if (rename(temporary_.c_str(), path_.c_str()) != 0) return PathError(path_, "rename", errno);
     temporary_.clear();
   }
   return SyncFolder(ParentFolder(path_));

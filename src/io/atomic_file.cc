@@ -11,19 +11,10 @@
 #include <system_error>
 #include <utility>
 
+#include "base/system_error.h"
 #include "io/sync.h"
 
 namespace ringward::io {
-namespace {
-
-Error Failed(const std::string& path, std::string_view doing, int error) {
-  const bool usage = error == ENOENT || error == ENOTDIR || error == EISDIR;
-  return {usage ? Code::kInvalidInput : Code::kResource,
-          path + ": cannot " + std::string(doing) + ": " + std::generic_category().message(error)};
-}
-
-}  // namespace
-
 Result<AtomicFile> AtomicFile::Create(const std::string& path) {
   AtomicFile file;
   file.path_ = path;
@@ -32,18 +23,18 @@ Result<AtomicFile> AtomicFile::Create(const std::string& path) {
   file.target_ = ignored ? path : real.string();
   struct stat info {};
   const bool exists = stat(file.target_.c_str(), &info) == 0;
-  if (exists && S_ISDIR(info.st_mode)) return Failed(path, "write", EISDIR);
+  if (exists && S_ISDIR(info.st_mode)) return PathError(path, "write", EISDIR);
   if (exists && !S_ISREG(info.st_mode)) {
     file.fd_ = open(file.target_.c_str(), O_WRONLY | O_CLOEXEC);
-    if (file.fd_ < 0) return Failed(path, "open", errno);
+    if (file.fd_ < 0) return PathError(path, "open", errno);
     return file;
   }
   std::string temporary = HiddenSibling(file.target_);
   file.fd_ = open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (file.fd_ < 0) return Failed(path, "create", errno);
+  if (file.fd_ < 0) return PathError(path, "create", errno);
   file.temporary_ = std::move(temporary);
   if (exists && fchmod(file.fd_, info.st_mode & 07777U) != 0) {
-    return Failed(path, "keep the permissions", errno);
+    return PathError(path, "keep the permissions", errno);
   }
   return file;
 }
@@ -64,7 +55,7 @@ Status AtomicFile::Write(std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t n = write(fd_, bytes.data(), bytes.size());
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return Failed(path_, "write", errno);
+    if (n < 0) return PathError(path_, "write", errno);
     bytes.remove_prefix(static_cast<std::size_t>(n));
   }
   return Ok();
@@ -73,10 +64,10 @@ Status AtomicFile::Write(std::string_view bytes) {
 Status AtomicFile::Commit() {
   RINGWARD_CHECK(fd_ >= 0);
   const bool direct = temporary_.empty();
-  if (!direct && fsync(fd_) != 0) return Failed(path_, "flush", errno);
-  if (close(std::exchange(fd_, -1)) != 0) return Failed(path_, "close", errno);
+  if (!direct && fsync(fd_) != 0) return PathError(path_, "flush", errno);
+  if (close(std::exchange(fd_, -1)) != 0) return PathError(path_, "close", errno);
   if (direct) return Ok();
-  if (rename(temporary_.c_str(), target_.c_str()) != 0) return Failed(path_, "rename", errno);
+  if (rename(temporary_.c_str(), target_.c_str()) != 0) return PathError(path_, "rename", errno);
   temporary_.clear();
   return SyncFolder(ParentFolder(target_));
 }

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,6 +9,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/system_error.h"
 #include "io/decompress.h"
 
 namespace ringward::io {
@@ -29,14 +29,13 @@ class FdSource final : public ByteSource {
       const ssize_t n = read(fd_, out.data(), out.size());
       if (n >= 0) return static_cast<std::size_t>(n);
       if (errno != EINTR) {
-        return Error(Code::kResource, name_ + ": cannot read: " + ErrnoText(errno));
+        return SystemError(name_ + ": cannot read", errno);
       }
     }
   }
   const std::string& name() const override { return name_; }
 
  private:
-  static std::string ErrnoText(int error) { return std::generic_category().message(error); }
   int fd_;
   bool owned_;
   std::string name_;
@@ -68,9 +67,7 @@ Result<std::unique_ptr<ByteSource>> OpenRawInput(const std::string& path) {
   }
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) {
-    const bool absent = errno == ENOENT || errno == ENOTDIR;
-    return Error(absent ? Code::kInvalidInput : Code::kResource,
-                 path + ": cannot open: " + std::generic_category().message(errno));
+    return PathError(path, "open", errno);
   }
   auto source = std::make_unique<FdSource>(fd, true, path);
   struct stat info {};

@@ -7,8 +7,9 @@
 
 #include <algorithm>
 #include <cstring>
-#include <system_error>
 #include <utility>
+
+#include "base/system_error.h"
 
 namespace ringward::io {
 namespace {
@@ -30,8 +31,7 @@ class File final : public RandomAccess {
       const ssize_t n = pread(fd_, out.data(), out.size(), static_cast<off_t>(offset));
       if (n < 0 && errno == EINTR) continue;
       if (n < 0) {
-        return Error(Code::kResource,
-                     name_ + ": cannot read: " + std::generic_category().message(errno));
+        return SystemError(name_ + ": cannot read", errno);
       }
       if (n == 0) return EndsEarly(name_);
       offset += static_cast<std::uint64_t>(n);
@@ -86,9 +86,7 @@ class SectionSource final : public ByteSource {
 Result<std::shared_ptr<const RandomAccess>> OpenRandomAccess(const std::string& path) {
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) {
-    const bool absent = errno == ENOENT || errno == ENOTDIR;
-    return Error(absent ? Code::kInvalidInput : Code::kResource,
-                 path + ": cannot open: " + std::generic_category().message(errno));
+    return PathError(path, "open", errno);
   }
   struct stat info {};
   if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {

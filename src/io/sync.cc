@@ -8,21 +8,21 @@
 #include <filesystem>
 #include <system_error>
 
+#include "base/system_error.h"
+
 namespace ringward::io {
 namespace {
 
 Status SyncPath(const std::string& path, int flags) {
   const int fd = open(path.c_str(), flags | O_CLOEXEC);
   if (fd < 0) {
-    return Error(Code::kResource,
-                 path + ": cannot flush: " + std::generic_category().message(errno));
+    return SystemError(path + ": cannot flush", errno);
   }
   const int failed = fsync(fd) == 0 ? 0 : errno;
   close(fd);
   // Some file systems cannot flush folders and say so; the rename is then as safe as they make it.
   if (failed != 0 && failed != EINVAL && failed != ENOTSUP) {
-    return Error(Code::kResource,
-                 path + ": cannot flush: " + std::generic_category().message(failed));
+    return SystemError(path + ": cannot flush", failed);
   }
   return Ok();
 }

@@ -1,7 +1,6 @@
 #include "launch/job_folder.h"
 
 #include <signal.h>
-#include <string.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -16,6 +15,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "base/system_error.h"
 #include "launch/environment.h"
 
 namespace ringward::launch {
@@ -60,7 +60,7 @@ Result<JobFolder> JobFolder::Create(int ranks, const std::string& keeper, const 
   std::array<int, 2> ends{};
   // Not a pipe: writing to one whose janitor was killed would end this process (SIGPIPE).
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
-    return Error(Code::kResource, std::string("cannot make a socket: ") + strerror(errno));
+    return SystemError("cannot make a socket", errno);
   }
   const Fd read_end(ends[0]);
   folder.janitor_link_ = Fd(ends[1]);
@@ -71,7 +71,7 @@ Result<JobFolder> JobFolder::Create(int ranks, const std::string& keeper, const 
   janitor.new_session = true;
   RINGWARD_ASSIGN(folder.janitor_, Spawn(janitor));
   if (mkdir(folder.path_.c_str(), 0700) != 0) {
-    return Error(Code::kResource, "cannot create " + folder.path_ + ": " + strerror(errno));
+    return SystemError("cannot create " + folder.path_, errno);
   }
   return folder;
 }

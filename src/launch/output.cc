@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -17,6 +16,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/system_error.h"
 #include "launch/line_tail.h"
 #include "launch/process.h"
 
@@ -29,10 +29,6 @@ using std::chrono::milliseconds;
 constexpr milliseconds kIdle{200};             ///< then parts of lines are passed on
 constexpr std::size_t kBlock = 64U << 10U;     ///< read at once, and longest line held back
 constexpr std::size_t kWriteBlock = PIPE_BUF;  ///< poll() promises room for as much in a pipe
-
-Error SystemError(const std::string& what, int error) {
-  return Error(Code::kResource, what + ": " + strerror(error));
-}
 
 /// Writes to one of our own standard streams; gives up when its reader is gone or, once asked to
 /// hurry, when its reader does not read.

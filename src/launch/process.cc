@@ -21,6 +21,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/system_error.h"
 #include "comm/suspect.h"
 
 extern char** environ;
@@ -29,10 +30,6 @@ namespace ringward::launch {
 namespace {
 
 using Time = std::chrono::steady_clock;
-
-Error SystemError(const std::string& what, int error) {
-  return Error(Code::kResource, what + ": " + strerror(error));
-}
 
 std::vector<char*> Pointers(std::vector<std::string>& texts) {
   std::vector<char*> pointers;
@@ -158,20 +155,6 @@ int KillTaggedOnce(const std::string& entry) {
 }
 
 }  // namespace
-
-Fd& Fd::operator=(Fd&& other) noexcept {
-  if (this != &other) {
-    reset();
-    fd_ = other.release();
-  }
-  return *this;
-}
-
-int Fd::release() { return std::exchange(fd_, -1); }
-
-void Fd::reset() {
-  if (fd_ >= 0) close(std::exchange(fd_, -1));
-}
 
 Environment CurrentEnvironment() {
   Environment environment;

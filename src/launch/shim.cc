@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,6 +12,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/system_error.h"
 #include "comm/board.h"
 #include "launch/environment.h"
 #include "launch/output.h"
@@ -31,7 +31,7 @@ struct Pipes {
 
 Result<Fd> Open(const std::string& path, int flags) {
   Fd fd(open(path.c_str(), flags | O_CLOEXEC));
-  if (!fd) return Error(Code::kResource, "cannot open " + path + ": " + strerror(errno));
+  if (!fd) return SystemError("cannot open " + path, errno);
   return fd;
 }
 
@@ -62,7 +62,7 @@ Result<Pipes> OpenPipes(const RankEnvironment& rank) {
   for (const std::string& argument : command) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
   execv(argv[0], argv.data());
-  const std::string why = "cannot start " + command[0] + ": " + strerror(errno);
+  const std::string why = "cannot start " + command[0] + ": " + SystemMessage(errno);
   board.Fail(rank, why);
   board.Accuse(rank, rank, why);
   _exit(kCannotStart);
@@ -92,7 +92,7 @@ Result<int> Shim(const std::vector<std::string>& command) {
   sigprocmask(SIG_BLOCK, &watched, &before);
   const pid_t shim = getpid();
   const pid_t child = fork();
-  if (child < 0) return Error(Code::kResource, std::string("cannot fork: ") + strerror(errno));
+  if (child < 0) return SystemError("cannot fork", errno);
   if (child == 0) BecomeRank(board, rank.rank, pipes, command, shim, before);
   const int status = Await(child, watched);
   board.SetEnded(rank.rank, status, SystemClock().Now());

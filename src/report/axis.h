@@ -45,4 +45,10 @@ class Axis {
   double to_;
 };
 
+/// The two axes of a chart.
+struct Axes {
+  Axis x;
+  Axis y;
+};
+
 }  // namespace ringward::report

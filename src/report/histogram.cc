@@ -12,11 +12,6 @@ namespace {
 
 constexpr double kLogCountFloor = 0.6;  // where a count of 0 ends on a log axis: below 1
 
-struct Axes {
-  Axis x;
-  Axis y;
-};
-
 Axes AxesOf(const Histogram& histogram) {
   std::vector<double> counts;
   for (const HistogramGroup& group : histogram.groups) {

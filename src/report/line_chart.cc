@@ -13,11 +13,6 @@ namespace {
 constexpr std::size_t kColours = 4;
 constexpr double kHitWidthMin = 5.0;  // SVG units; narrower bands cannot be aimed at
 
-struct Axes {
-  Axis x;
-  Axis y;
-};
-
 Axes AxesOf(const LineChart& chart) {
   std::vector<double> x;
   std::vector<double> y;

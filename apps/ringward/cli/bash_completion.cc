@@ -8,7 +8,7 @@ namespace {
 // The script walks the words before the cursor to find the subcommand (`name`) and the last flag,
 // then looks both up in three case statements. `takes` is 1 for a flag with one value, 2 for a
 // list. bash splits `--flag=value` at '=', which is why '=' may stand where a word is expected.
-constexpr const char* kHead =
+constexpr const char* kBashHead =
     R"(# bash completion for ringward, printed by `ringward completion bash`
 _ringward() {
   local cur=${COMP_WORDS[COMP_CWORD]} before=$((COMP_CWORD - 1))
@@ -24,18 +24,18 @@ _ringward() {
     case "$name|$word" in
 )";
 
-constexpr const char* kAfterNames = R"(    esac
+constexpr const char* kBashAfterNames = R"(    esac
   done
   case "$name|$flag" in
 )";
 
-constexpr const char* kAfterFlags = R"(  esac
+constexpr const char* kBashAfterFlags = R"(  esac
   if [[ $cur == -* ]] || ! ((takes == 2 || (takes == 1 && flag_at == before))); then
     values='' files=''
     case "$name" in
 )";
 
-constexpr const char* kTail = R"(    esac
+constexpr const char* kBashTail = R"(    esac
   fi
   case $files in
     file) mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
@@ -122,7 +122,8 @@ std::string BashCompletion(const Registry& registry) {
     words += fmt::format("      '{}') values='{} --help' ;;\n", family,
                          fmt::join(registry.SecondWords(family), " "));
   }
-  return kHead + NameCases(registry) + kAfterNames + flags + kAfterFlags + words + kTail;
+  return kBashHead + NameCases(registry) + kBashAfterNames + flags + kBashAfterFlags + words +
+         kBashTail;
 }
 
 }  // namespace ringward::cli

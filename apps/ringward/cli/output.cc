@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/interrupt.h"
+#include "base/system_error.h"
 
 namespace ringward::cli {
 namespace {
@@ -48,7 +49,7 @@ Status Output::Finish() {
   Flush();
   if (!failed()) return Ok();
   if (error_ == EINTR) return Error(Code::kInterrupted, "interrupted");
-  return Error(Code::kResource, fmt::format("standard output: {}", std::strerror(error_)));
+  return SystemError("standard output", error_);
 }
 
 }  // namespace ringward::cli

@@ -5,7 +5,7 @@
 namespace ringward::cli {
 namespace {
 
-constexpr const char* kHead = R"(#compdef ringward
+constexpr const char* kZshHead = R"(#compdef ringward
 # zsh completion for ringward, printed by `ringward completion zsh`
 _ringward() {
   local name='' curcontext="$curcontext" state line
@@ -16,7 +16,7 @@ _ringward() {
     case "$name|$words[i]" in
 )";
 
-constexpr const char* kAfterNames = R"(      *) break ;;
+constexpr const char* kZshAfterNames = R"(      *) break ;;
     esac
     depth=$((depth + 1))
   done
@@ -25,7 +25,7 @@ constexpr const char* kAfterNames = R"(      *) break ;;
   case "$name" in
 )";
 
-constexpr const char* kTail = R"(  esac
+constexpr const char* kZshTail = R"(  esac
 }
 if [[ $funcstack[1] == _ringward ]]; then
   _ringward "$@"
@@ -111,7 +111,7 @@ std::string ZshCompletion(const Registry& registry) {
     const auto seconds = registry.SecondWords(family);
     cases += fmt::format("    '{}') {} ;;\n", family, Describe(registry, seconds, family + " "));
   }
-  return kHead + NameCases(registry) + kAfterNames + cases + kTail;
+  return kZshHead + NameCases(registry) + kZshAfterNames + cases + kZshTail;
 }
 
 }  // namespace ringward::cli

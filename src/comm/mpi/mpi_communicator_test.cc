@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include "comm/communicator_contract.h"
+#include "comm/failure_contract.h"
 
 // Runs under mpirun, every rank the same tests in the same order (see CMakeLists.txt). What happens
 // when ranks die or freeze ends processes; tests/ does that through the launcher.
@@ -29,10 +30,14 @@ EngineUnderTest Mpi(const char* name, std::size_t max_count) {
           }};
 }
 
+// MPI ends the job when a rank fails: tests/ looks at that from outside.
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(FailureContract);
 INSTANTIATE_TEST_SUITE_P(Mpi, CommunicatorContract,
                          testing::Values(Mpi("mpi", std::size_t{1} << 30)), ContractName);
 INSTANTIATE_TEST_SUITE_P(MpiInPieces, CommunicatorContract,
-                         testing::Values(Mpi("mpi in pieces", 1021)), ContractName);
+                         testing::Values(Mpi("mpi in pieces",
+                                             {.max_count = 1021, .shared_memory = false})),
+                         ContractName);
 
 }  // namespace
 }  // namespace ringward::comm

@@ -16,7 +16,7 @@ namespace ringward::learn {
 namespace {
 
 /// All cells in rows, or the error.
-std::string ReadBack(const std::string& bytes) {
+std::string ReadNpy(const std::string& bytes) {
   auto array = NpyArray::Open(io::FromMemory(bytes, "t"), "t: array");
   if (!array) return array.error().what();
   const std::size_t cols = (*array)->header().cols;
@@ -60,14 +60,14 @@ TEST(NpyTest, ReadsEveryElementType) {
       {">u8", Raw<std::uint64_t>({1, 7}, true), "1|7|"},
       {"=i8", Raw<std::int64_t>({-7, 7}), "-7|7|"},
   };
-  for (const auto& c : kCases) EXPECT_EQ(ReadBack(NpyBytes(c.descr, "(2,)", c.data)), c.expected);
+  for (const auto& c : kCases) EXPECT_EQ(ReadNpy(NpyBytes(c.descr, "(2,)", c.data)), c.expected);
 }
 
 TEST(NpyTest, ReadsBothOrders) {
   const std::string data = Raw<std::int16_t>({1, 2, 3, 4, 5, 6});
-  EXPECT_EQ(ReadBack(NpyBytes("<i2", "(2, 3)", data)), "1 2 3|4 5 6|");
-  EXPECT_EQ(ReadBack(NpyBytes("<i2", "(2, 3)", data, true)), "1 3 5|2 4 6|");
-  EXPECT_EQ(ReadBack(NpyBytes("<i2", "(6,)", data, true)), "1|2|3|4|5|6|");
+  EXPECT_EQ(ReadNpy(NpyBytes("<i2", "(2, 3)", data)), "1 2 3|4 5 6|");
+  EXPECT_EQ(ReadNpy(NpyBytes("<i2", "(2, 3)", data, true)), "1 3 5|2 4 6|");
+  EXPECT_EQ(ReadNpy(NpyBytes("<i2", "(6,)", data, true)), "1|2|3|4|5|6|");
 }
 
 TEST(NpyTest, RefusesWhatItCannotRead) {
@@ -93,7 +93,7 @@ TEST(NpyTest, RefusesWhatItCannotRead) {
        "t: array is no NPY array of a version this program reads"},
       {"\x93NUM", "t: ends early, 6 bytes are missing"},
   };
-  for (const auto& c : kCases) EXPECT_EQ(ReadBack(c.bytes), c.expected);
+  for (const auto& c : kCases) EXPECT_EQ(ReadNpy(c.bytes), c.expected);
 }
 
 const std::string kRows = NpyBytes("<f8", "(2, 2)", Raw<double>({1, 2, 3, NAN}));

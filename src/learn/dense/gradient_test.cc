@@ -8,9 +8,9 @@
 namespace ringward::learn {
 namespace {
 
-constexpr std::uint64_t kSeed = 20260101;
+constexpr std::uint64_t kGradientSeed = 20260101;
 
-std::vector<NetCase> Cases() {
+std::vector<NetCase> GradientCases() {
   using A = Activation;
   std::vector<NetCase> cases;
   const std::pair<const char*, A> activations[] = {
@@ -57,7 +57,8 @@ double Difference(const NetCase& c, const Batch& batch, std::vector<double> para
     const auto loss = [&](double value) {
       parameters[index] = value;
       return ReferenceLoss(c.spec, parameters, member, std::span(batch.x).subspan(r * in, in),
-                           std::span(batch.target).subspan(r * out, out), &batch.keys[r], kSeed);
+                           std::span(batch.target).subspan(r * out, out), &batch.keys[r],
+                           kGradientSeed);
     };
     sum += weight * (loss(middle + kStep) - loss(middle - kStep)) / (2 * kStep);
   }
@@ -69,10 +70,10 @@ class Gradient : public testing::TestWithParam<std::tuple<NetCase, Isa>> {};
 TEST_P(Gradient, AgreesWithFiniteDifferences) {
   const auto& [c, isa] = GetParam();
   const auto plan = MakePlan(c.spec, {.batch_max = c.rows, .isa = isa});
-  plan->Initialize(kSeed);
-  const Batch batch = MakeBatch(c.spec, c.rows, kSeed);
+  plan->Initialize(kGradientSeed);
+  const Batch batch = MakeBatch(c.spec, c.rows, kGradientSeed);
   std::vector<float> losses(batch.weights.size());
-  plan->Forward(batch.x, batch.target, batch.keys, kSeed, losses);
+  plan->Forward(batch.x, batch.target, batch.keys, kGradientSeed, losses);
   plan->Backward(batch.weights);
 
   const std::vector<double> parameters(plan->parameters().begin(), plan->parameters().end());
@@ -92,8 +93,8 @@ TEST_P(Gradient, AgreesWithFiniteDifferences) {
 TEST_P(Gradient, LossesAgreeWithTheReference) {
   const auto& [c, isa] = GetParam();
   const auto plan = MakePlan(c.spec, {.batch_max = c.rows, .isa = isa});
-  plan->Initialize(kSeed);
-  const Batch batch = MakeBatch(c.spec, c.rows, kSeed);
+  plan->Initialize(kGradientSeed);
+  const Batch batch = MakeBatch(c.spec, c.rows, kGradientSeed);
   const std::vector<double> parameters(plan->parameters().begin(), plan->parameters().end());
   const auto members = static_cast<std::size_t>(c.spec.members);
   const auto in = static_cast<std::size_t>(c.spec.inputs);
@@ -101,18 +102,18 @@ TEST_P(Gradient, LossesAgreeWithTheReference) {
   std::vector<float> training(c.rows * members);
   std::vector<float> evaluated(c.rows * members);
   std::vector<float> outputs(members * c.rows * out);
-  plan->Forward(batch.x, batch.target, batch.keys, kSeed, training);
+  plan->Forward(batch.x, batch.target, batch.keys, kGradientSeed, training);
   plan->Evaluate(batch.x, batch.target, evaluated);
   plan->Infer(batch.x, c.rows, outputs);
   for (std::size_t r = 0; r < c.rows; ++r) {
     const auto x = std::span(batch.x).subspan(r * in, in);
     const auto t = std::span(batch.target).subspan(r * out, out);
     for (std::size_t e = 0; e < members; ++e) {
-      const double want = ReferenceLoss(c.spec, parameters, e, x, t, &batch.keys[r], kSeed);
+      const double want = ReferenceLoss(c.spec, parameters, e, x, t, &batch.keys[r], kGradientSeed);
       EXPECT_NEAR(training[r * members + e], want, 1e-5 * (1 + want));
-      const double clean = ReferenceLoss(c.spec, parameters, e, x, t, nullptr, kSeed);
+      const double clean = ReferenceLoss(c.spec, parameters, e, x, t, nullptr, kGradientSeed);
       EXPECT_NEAR(evaluated[r * members + e], clean, 1e-5 * (1 + clean));
-      const auto y = ReferenceOutput(c.spec, parameters, e, x, nullptr, kSeed);
+      const auto y = ReferenceOutput(c.spec, parameters, e, x, nullptr, kGradientSeed);
       for (std::size_t o = 0; o < out; ++o) {
         ASSERT_NEAR(outputs[(e * c.rows + r) * out + o], y[o], 1e-5);
       }
@@ -121,7 +122,7 @@ TEST_P(Gradient, LossesAgreeWithTheReference) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Gradient,
-                         testing::Combine(testing::ValuesIn(Cases()),
+                         testing::Combine(testing::ValuesIn(GradientCases()),
                                           testing::ValuesIn(AvailableIsas())),
                          NameOfCase);
 

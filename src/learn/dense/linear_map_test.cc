@@ -11,7 +11,7 @@
 namespace ringward::learn {
 namespace {
 
-constexpr std::uint64_t kSeed = 12;
+constexpr std::uint64_t kLinearMapSeed = 12;
 constexpr std::size_t kRows = 70;
 
 class LinearMapOn : public testing::TestWithParam<Isa> {};
@@ -23,9 +23,9 @@ TEST_P(LinearMapOn, MatchesSumsInDoublePrecision) {
   // Narrow, odd, and longer than a chunk of products.
   for (const auto& [in, out] : std::vector<std::pair<std::size_t, std::size_t>>{
            {1, 1}, {3, 5}, {50, 50}, {17, 300}, {300, 17}}) {
-    const auto weights = NormalValues(kSeed, in * out);
-    const auto bias = NormalValues(kSeed + 1, out);
-    const auto x = NormalValues(kSeed + 2, kRows * in);
+    const auto weights = NormalValues(kLinearMapSeed, in * out);
+    const auto bias = NormalValues(kLinearMapSeed + 1, out);
+    const auto x = NormalValues(kLinearMapSeed + 2, kRows * in);
     std::vector<float> got(kRows * out);
     LinearMap(weights, bias, GetParam()).Apply(x, kRows, got);
     for (std::size_t k = 0; k < got.size(); ++k) {
@@ -42,8 +42,9 @@ TEST_P(LinearMapOn, MatchesSumsInDoublePrecision) {
 TEST_P(LinearMapOn, RowsDoNotDependOnPositionOrNumber) {
   constexpr std::size_t kIn = 45;
   constexpr std::size_t kOut = 67;
-  const LinearMap map(NormalValues(kSeed, kIn * kOut), NormalValues(kSeed + 1, kOut), GetParam());
-  const auto x = NormalValues(kSeed + 2, kRows * kIn);
+  const LinearMap map(NormalValues(kLinearMapSeed, kIn * kOut),
+                      NormalValues(kLinearMapSeed + 1, kOut), GetParam());
+  const auto x = NormalValues(kLinearMapSeed + 2, kRows * kIn);
   std::vector<float> all(kRows * kOut);
   map.Apply(x, kRows, all);
   for (const std::size_t rows : {1U, 7U, 16U, 33U}) {

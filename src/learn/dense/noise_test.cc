@@ -12,7 +12,7 @@
 namespace ringward::learn {
 namespace {
 
-constexpr std::uint64_t kSeed = 31337;
+constexpr std::uint64_t kNoiseSeed = 31337;
 
 /// The noise itself: a net that is the identity, fed with zeros, puts it out. [rows, width]
 std::vector<float> Noise(Isa isa, std::size_t rows, int width, std::uint64_t seed,
@@ -44,11 +44,11 @@ INSTANTIATE_TEST_SUITE_P(EveryIsa, NoiseOn, testing::ValuesIn(AvailableIsas()),
                          [](const auto& test) { return std::string(IsaName(test.param)); });
 
 TEST_P(NoiseOn, IsThatOfTheScalarGenerator) {
-  const auto noise = Noise(GetParam(), 40, 70, kSeed, 3);
+  const auto noise = Noise(GetParam(), 40, 70, kNoiseSeed, 3);
   for (std::size_t r = 0; r < 40; ++r) {
     for (std::size_t i = 0; i < 70; ++i) {
       const RowKey key{.row = r, .epoch = 3};
-      ASSERT_NEAR(noise[r * 70 + i], ReferenceNormal(kSeed, 0, key, i), 2e-6) << r << " " << i;
+      ASSERT_NEAR(noise[r * 70 + i], ReferenceNormal(kNoiseSeed, 0, key, i), 2e-6) << r << " " << i;
     }
   }
 }
@@ -67,7 +67,7 @@ double KolmogorovSmirnov(std::vector<float> sample) {
 }
 
 TEST_P(NoiseOn, IsNormal) {
-  const auto noise = Noise(GetParam(), 2000, 50, kSeed, 0);
+  const auto noise = Noise(GetParam(), 2000, 50, kNoiseSeed, 0);
   // 1.95 / sqrt(n) is exceeded once in a thousand seeds; the seed is fixed.
   EXPECT_LT(KolmogorovSmirnov(noise), 1.95 / std::sqrt(static_cast<double>(noise.size())));
   double fourth = 0;
@@ -84,7 +84,7 @@ double Correlation(const std::vector<float>& a, const std::vector<float>& b) {
 }
 
 TEST_P(NoiseOn, DiffersByRowEpochIndexAndSeed) {
-  const auto base = Noise(GetParam(), 400, 50, kSeed, 0);
+  const auto base = Noise(GetParam(), 400, 50, kNoiseSeed, 0);
   const auto shifted = [&](std::size_t by) {
     std::vector<float> other(base.begin() + static_cast<std::ptrdiff_t>(by), base.end());
     other.insert(other.end(), base.begin(), base.begin() + static_cast<std::ptrdiff_t>(by));
@@ -93,8 +93,8 @@ TEST_P(NoiseOn, DiffersByRowEpochIndexAndSeed) {
   constexpr double kBound = 4.0 / 141;  // four standard errors of 20,000 products
   EXPECT_LT(std::abs(Correlation(base, shifted(1))), kBound);
   EXPECT_LT(std::abs(Correlation(base, shifted(50))), kBound);
-  EXPECT_LT(std::abs(Correlation(base, Noise(GetParam(), 400, 50, kSeed, 1))), kBound);
-  EXPECT_LT(std::abs(Correlation(base, Noise(GetParam(), 400, 50, kSeed + 1, 0))), kBound);
+  EXPECT_LT(std::abs(Correlation(base, Noise(GetParam(), 400, 50, kNoiseSeed, 1))), kBound);
+  EXPECT_LT(std::abs(Correlation(base, Noise(GetParam(), 400, 50, kNoiseSeed + 1, 0))), kBound);
 }
 
 TEST_P(NoiseOn, DropoutDropsItsShareAndKeepsTheMean) {
@@ -107,7 +107,7 @@ TEST_P(NoiseOn, DropoutDropsItsShareAndKeepsTheMean) {
   std::vector<RowKey> keys(500);
   for (std::size_t r = 0; r < 500; ++r) keys[r].row = r;
   std::vector<float> losses(500);
-  plan->Forward(x, target, keys, kSeed, losses);
+  plan->Forward(x, target, keys, kNoiseSeed, losses);
   // Every kept output is 1 / 0.8, so a row's loss is its share of kept units times 1 / 0.64.
   double kept = 0;
   for (const float loss : losses) kept += static_cast<double>(loss) * 0.64 / 500;
@@ -118,12 +118,12 @@ TEST(Isas, WideOnesAgreeWithTheBaseline) {
   NetSpec spec = MakeNet({37, 50, 9, 37}, Activation::kGelu, 2);
   spec.input_noise = {0.1F, 0.3F};
   spec.layers[1].dropout = 0.2;
-  const Batch batch = MakeBatch(spec, 45, kSeed);
+  const Batch batch = MakeBatch(spec, 45, kNoiseSeed);
   const auto gradients = [&](Isa isa) {
     const auto plan = MakePlan(spec, {.batch_max = 45, .isa = isa});
-    plan->Initialize(kSeed);
+    plan->Initialize(kNoiseSeed);
     std::vector<float> losses(90);
-    plan->Forward(batch.x, batch.target, batch.keys, kSeed, losses);
+    plan->Forward(batch.x, batch.target, batch.keys, kNoiseSeed, losses);
     plan->Backward(batch.weights);
     return std::vector<float>(plan->gradients().begin(), plan->gradients().end());
   };

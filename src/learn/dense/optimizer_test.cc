@@ -9,14 +9,14 @@
 namespace ringward::learn {
 namespace {
 
-struct Case {
+struct OptimizerCase {
   std::string name;
   OptimizerOptions options;
 };
 
-void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
+void PrintTo(const OptimizerCase& c, std::ostream* out) { *out << c.name; }
 
-std::vector<Case> Cases() {
+std::vector<OptimizerCase> OptimizerCases() {
   return {
       {"sgd", {.kind = "sgd", .learning_rate = 0.05}},
       {"momentum", {.kind = "sgd", .learning_rate = 0.05, .momentum = 0.9}},
@@ -52,7 +52,7 @@ std::vector<float> Gradients(std::size_t count, int step) {
   return g;
 }
 
-class OptimizerSteps : public testing::TestWithParam<std::tuple<Case, Isa>> {};
+class OptimizerSteps : public testing::TestWithParam<std::tuple<OptimizerCase, Isa>> {};
 
 TEST_P(OptimizerSteps, FollowTheFormulas) {
   const auto& [c, isa] = GetParam();
@@ -106,7 +106,7 @@ TEST_P(OptimizerSteps, TreatEveryElementAlikeWhereverItLies) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, OptimizerSteps,
-                         testing::Combine(testing::ValuesIn(Cases()),
+                         testing::Combine(testing::ValuesIn(OptimizerCases()),
                                           testing::ValuesIn(AvailableIsas())),
                          [](const auto& test) {
                            return std::get<0>(test.param).name + "_" +

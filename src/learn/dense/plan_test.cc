@@ -12,7 +12,7 @@
 namespace ringward::learn {
 namespace {
 
-constexpr std::uint64_t kSeed = 4711;
+constexpr std::uint64_t kPlanSeed = 4711;
 
 NetSpec NoisyNet() {
   NetSpec spec = MakeNet({11, 18, 5, 11}, Activation::kGelu, 3);
@@ -29,17 +29,17 @@ INSTANTIATE_TEST_SUITE_P(EveryIsa, PlanOn, testing::ValuesIn(AvailableIsas()),
 
 TEST_P(PlanOn, RowsDoNotDependOnPositionOrBatchSize) {
   const NetSpec spec = NoisyNet();
-  const Batch batch = MakeBatch(spec, 70, kSeed);
+  const Batch batch = MakeBatch(spec, 70, kPlanSeed);
   const auto plan = MakePlan(spec, {.batch_max = 70, .isa = GetParam()});
-  plan->Initialize(kSeed);
+  plan->Initialize(kPlanSeed);
   std::vector<float> losses(70 * 3);
-  plan->Forward(batch.x, batch.target, batch.keys, kSeed, losses);
+  plan->Forward(batch.x, batch.target, batch.keys, kPlanSeed, losses);
   for (const std::size_t rows : {1U, 3U, 16U, 23U}) {
     for (const std::size_t first : {0U, 5U, 31U, 47U}) {
       std::vector<float> some(rows * 3);
       plan->Forward(std::span(batch.x).subspan(first * 11, rows * 11),
                     std::span(batch.target).subspan(first * 11, rows * 11),
-                    std::span(batch.keys).subspan(first, rows), kSeed, some);
+                    std::span(batch.keys).subspan(first, rows), kPlanSeed, some);
       for (std::size_t i = 0; i < some.size(); ++i) {
         ASSERT_EQ(some[i], losses[first * 3 + i]) << rows << " rows from " << first;
       }
@@ -52,9 +52,9 @@ NetSpec WideNet() { return MakeNet({45, 66, 270, 35, 45}, Activation::kRelu, 2);
 
 TEST_P(PlanOn, OutputsDoNotDependOnPositionOrBatchSize) {
   const NetSpec spec = WideNet();
-  const Batch batch = MakeBatch(spec, 150, kSeed);
+  const Batch batch = MakeBatch(spec, 150, kPlanSeed);
   const auto plan = MakePlan(spec, {.batch_max = 150, .training = false, .isa = GetParam()});
-  plan->Initialize(kSeed);
+  plan->Initialize(kPlanSeed);
   std::vector<float> all(2 * 150 * 45);
   std::vector<float> losses(150 * 2);
   plan->Infer(batch.x, 150, all);
@@ -78,7 +78,7 @@ TEST_P(PlanOn, OutputsDoNotDependOnPositionOrBatchSize) {
 
 TEST_P(PlanOn, ChangedParametersAreReadByTheNextCall) {
   const NetSpec spec = WideNet();
-  const Batch batch = MakeBatch(spec, 5, kSeed);
+  const Batch batch = MakeBatch(spec, 5, kPlanSeed);
   const auto plan = MakePlan(spec, {.batch_max = 5, .isa = GetParam()});
   const auto outputs = [&] {
     std::vector<float> out(2 * 5 * 45);
@@ -99,11 +99,11 @@ TEST_P(PlanOn, ChangedParametersAreReadByTheNextCall) {
 
 TEST_P(PlanOn, GradientsAreBitEqualInAnotherPlan) {
   const NetSpec spec = NoisyNet();
-  const Batch batch = MakeBatch(spec, 37, kSeed);
+  const Batch batch = MakeBatch(spec, 37, kPlanSeed);
   std::vector<std::vector<float>> gradients;
   for (const std::size_t batch_max : {37U, 200U}) {
     const auto plan = MakePlan(spec, {.batch_max = batch_max, .isa = GetParam()});
-    plan->Initialize(kSeed);
+    plan->Initialize(kPlanSeed);
     std::vector<float> losses(37 * 3);
     if (batch_max == 200) {  // leftovers of a larger batch must not matter
       const Batch large = MakeBatch(spec, 200, 99);
@@ -111,7 +111,7 @@ TEST_P(PlanOn, GradientsAreBitEqualInAnotherPlan) {
       plan->Forward(large.x, large.target, large.keys, 1, ignored);
       plan->Backward(large.weights);
     }
-    plan->Forward(batch.x, batch.target, batch.keys, kSeed, losses);
+    plan->Forward(batch.x, batch.target, batch.keys, kPlanSeed, losses);
     plan->Backward(batch.weights);
     gradients.emplace_back(plan->gradients().begin(), plan->gradients().end());
   }
@@ -120,28 +120,28 @@ TEST_P(PlanOn, GradientsAreBitEqualInAnotherPlan) {
 
 TEST_P(PlanOn, AWeightOfZeroLeavesTheRowOut) {
   const NetSpec spec = NoisyNet();
-  Batch batch = MakeBatch(spec, 20, kSeed);
+  Batch batch = MakeBatch(spec, 20, kPlanSeed);
   std::fill(batch.weights.begin(), batch.weights.end(), 0.0F);
   for (std::size_t e = 0; e < 3; ++e) batch.weights[7 * 3 + e] = 1.0F;
   const auto plan = MakePlan(spec, {.batch_max = 20, .isa = GetParam()});
-  plan->Initialize(kSeed);
+  plan->Initialize(kPlanSeed);
   std::vector<float> losses(20 * 3);
-  plan->Forward(batch.x, batch.target, batch.keys, kSeed, losses);
+  plan->Forward(batch.x, batch.target, batch.keys, kPlanSeed, losses);
   plan->Backward(batch.weights);
   const std::vector<float> all(plan->gradients().begin(), plan->gradients().end());
   plan->Forward(std::span(batch.x).subspan(77, 11), std::span(batch.target).subspan(77, 11),
-                std::span(batch.keys).subspan(7, 1), kSeed, std::span(losses).first(3));
+                std::span(batch.keys).subspan(7, 1), kPlanSeed, std::span(losses).first(3));
   plan->Backward(std::vector<float>(3, 1.0F));
   for (std::size_t i = 0; i < all.size(); ++i) ASSERT_FLOAT_EQ(all[i], plan->gradients()[i]) << i;
 }
 
 TEST_P(PlanOn, MembersAreIndependent) {
   const NetSpec spec = MakeNet({9, 14, 9}, Activation::kTanh, 4);
-  const Batch batch = MakeBatch(spec, 25, kSeed);
+  const Batch batch = MakeBatch(spec, 25, kPlanSeed);
   const auto plan = MakePlan(spec, {.batch_max = 25, .isa = GetParam()});
-  plan->Initialize(kSeed);
+  plan->Initialize(kPlanSeed);
   std::vector<float> losses(25 * 4);
-  plan->Forward(batch.x, batch.target, {}, kSeed, losses);
+  plan->Forward(batch.x, batch.target, {}, kPlanSeed, losses);
   plan->Backward(batch.weights);
   const NetSpec single = MakeNet({9, 14, 9}, Activation::kTanh, 1);
   const auto alone = MakePlan(single, {.batch_max = 25, .isa = GetParam()});
@@ -152,7 +152,7 @@ TEST_P(PlanOn, MembersAreIndependent) {
     std::vector<float> own_losses(25);
     std::vector<float> weights(25);
     for (std::size_t r = 0; r < 25; ++r) weights[r] = batch.weights[r * 4 + e];
-    alone->Forward(batch.x, batch.target, {}, kSeed, own_losses);
+    alone->Forward(batch.x, batch.target, {}, kPlanSeed, own_losses);
     alone->Backward(weights);
     for (std::size_t r = 0; r < 25; ++r) EXPECT_EQ(own_losses[r], losses[r * 4 + e]);
     for (std::size_t i = 0; i < size; ++i) {
@@ -163,14 +163,14 @@ TEST_P(PlanOn, MembersAreIndependent) {
 
 TEST_P(PlanOn, SharingInputAndTargetChangesNothing) {
   NetSpec spec = NoisyNet();
-  const Batch batch = MakeBatch(spec, 30, kSeed);
+  const Batch batch = MakeBatch(spec, 30, kPlanSeed);
   const auto plan = MakePlan(spec, {.batch_max = 30, .isa = GetParam()});
-  plan->Initialize(kSeed);
+  plan->Initialize(kPlanSeed);
   std::vector<float> shared(90);
   std::vector<float> copied(90);
   const std::vector<float> copy = batch.x;
-  plan->Forward(batch.x, batch.x, batch.keys, kSeed, shared);
-  plan->Forward(batch.x, copy, batch.keys, kSeed, copied);
+  plan->Forward(batch.x, batch.x, batch.keys, kPlanSeed, shared);
+  plan->Forward(batch.x, copy, batch.keys, kPlanSeed, copied);
   EXPECT_EQ(shared, copied);
 }
 
@@ -179,12 +179,12 @@ TEST_P(PlanOn, NotANumberStaysVisible) {
        {Activation::kIdentity, Activation::kRelu, Activation::kLeakyRelu, Activation::kTanh,
         Activation::kSigmoid, Activation::kGelu}) {
     const NetSpec spec = MakeNet({3, 4, 3}, activation);
-    Batch batch = MakeBatch(spec, 2, kSeed);
+    Batch batch = MakeBatch(spec, 2, kPlanSeed);
     batch.x[1] = std::numeric_limits<float>::quiet_NaN();
     const auto plan = MakePlan(spec, {.batch_max = 2, .isa = GetParam()});
-    plan->Initialize(kSeed);
+    plan->Initialize(kPlanSeed);
     std::vector<float> losses(2);
-    plan->Forward(batch.x, batch.target, {}, kSeed, losses);
+    plan->Forward(batch.x, batch.target, {}, kPlanSeed, losses);
     EXPECT_TRUE(std::isnan(losses[0])) << static_cast<int>(activation);
     EXPECT_FALSE(std::isnan(losses[1])) << static_cast<int>(activation);
   }
@@ -193,8 +193,8 @@ TEST_P(PlanOn, NotANumberStaysVisible) {
 TEST_P(PlanOn, LearnsToReconstruct) {
   const NetSpec spec = MakeNet({6, 12, 2, 12, 6}, Activation::kTanh);
   const auto plan = MakePlan(spec, {.batch_max = 64, .isa = GetParam()});
-  plan->Initialize(kSeed);
-  Batch batch = MakeBatch(spec, 64, kSeed);
+  plan->Initialize(kPlanSeed);
+  Batch batch = MakeBatch(spec, 64, kPlanSeed);
   for (std::size_t r = 0; r < 64; ++r) {  // rows on a plane of two dimensions
     for (std::size_t c = 2; c < 6; ++c) {
       batch.x[r * 6 + c] =
@@ -206,7 +206,7 @@ TEST_P(PlanOn, LearnsToReconstruct) {
   plan->Evaluate(batch.x, batch.x, losses);
   const float before = mean();
   for (int step = 0; step < 400; ++step) {
-    plan->Forward(batch.x, batch.x, {}, kSeed, losses);
+    plan->Forward(batch.x, batch.x, {}, kPlanSeed, losses);
     plan->Backward(std::vector<float>(64, 1.0F / 64));
     for (std::size_t i = 0; i < plan->parameters().size(); ++i) {
       plan->parameters()[i] -= 0.2F * plan->gradients()[i];
@@ -249,11 +249,11 @@ TEST(Plan, InitializeIsAFunctionOfTheSeed) {
 
 TEST(Plan, WithoutTrainingItOnlyInfers) {
   const NetSpec spec = NoisyNet();
-  const Batch batch = MakeBatch(spec, 20, kSeed);
+  const Batch batch = MakeBatch(spec, 20, kPlanSeed);
   const auto trains = MakePlan(spec, {.batch_max = 20});
   const auto infers = MakePlan(spec, {.batch_max = 20, .training = false});
-  trains->Initialize(kSeed);
-  infers->Initialize(kSeed);
+  trains->Initialize(kPlanSeed);
+  infers->Initialize(kPlanSeed);
   EXPECT_TRUE(infers->gradients().empty());
   std::vector<float> a(3 * 20 * 11);
   std::vector<float> b(a.size());

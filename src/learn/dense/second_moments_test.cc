@@ -9,7 +9,7 @@
 namespace ringward::learn {
 namespace {
 
-constexpr std::uint64_t kSeed = 31;
+constexpr std::uint64_t kMomentsSeed = 31;
 
 class SecondMomentsOn : public testing::TestWithParam<Isa> {};
 
@@ -21,7 +21,7 @@ TEST_P(SecondMomentsOn, AddTheLowerTriangle) {
   // One feature, less than a strip, several strips; full panels and not.
   for (const std::size_t width : {1U, 50U, 150U}) {
     for (const std::size_t rows : {1U, 32U, 70U}) {
-      const auto x = NormalValues(kSeed, rows * width);
+      const auto x = NormalValues(kMomentsSeed, rows * width);
       std::vector<double> got(width * width, kBefore);
       AddSecondMoments(x, width, got, GetParam());
       for (std::size_t k = 0; k < got.size(); ++k) {

@@ -16,7 +16,7 @@
 namespace ringward::learn {
 namespace {
 
-constexpr std::uint64_t kSeed = 21;
+constexpr std::uint64_t kFitSeed = 21;
 
 /// Rows on a noisy plane; every tenth one, where asked, is off it. A cell is empty with the
 /// probability `missing`.
@@ -44,7 +44,7 @@ TrainSettings Settings(bool deterministic) {
   settings.hidden = {16, 8};
   settings.steps = 150;
   settings.batch = 0;
-  settings.seed = kSeed;
+  settings.seed = kFitSeed;
   settings.deterministic = deterministic;
   settings.out = "unused";
   return settings;
@@ -107,8 +107,8 @@ Scored ScoreFile(const Model& model, const std::string& path) {
 class FitTest : public testing::Test {
  protected:
   TestFolder folder_;
-  std::string train_ = folder_.Write("train.csv", MakeCsv(kSeed, 600, false));
-  std::string test_ = folder_.Write("test.csv", MakeCsv(kSeed + 1, 2'000, true));
+  std::string train_ = folder_.Write("train.csv", MakeCsv(kFitSeed, 600, false));
+  std::string test_ = folder_.Write("test.csv", MakeCsv(kFitSeed + 1, 2'000, true));
 };
 
 TEST_F(FitTest, FindsRowsOffThePlaneAndKeepsItsFalseAlarmRate) {
@@ -116,8 +116,9 @@ TEST_F(FitTest, FindsRowsOffThePlaneAndKeepsItsFalseAlarmRate) {
   settings.false_alarm_rate = 0.05;
   const auto fitted = FitOn(2, train_, settings);
   const auto scored = ScoreFile(fitted.model, test_);
-  EXPECT_GT(*Auroc(scored.scores, scored.labels), 0.95) << "seed " << kSeed;
-  EXPECT_NEAR(scored.FalseAlarms(fitted.model.threshold(), false), 0.05, 0.03) << "seed " << kSeed;
+  EXPECT_GT(*Auroc(scored.scores, scored.labels), 0.95) << "seed " << kFitSeed;
+  EXPECT_NEAR(scored.FalseAlarms(fitted.model.threshold(), false), 0.05, 0.03)
+      << "seed " << kFitSeed;
 }
 
 TEST_F(FitTest, RowsWithEmptyCellsAreNormalAndFaultsInThemAreFound) {
@@ -125,14 +126,15 @@ TEST_F(FitTest, RowsWithEmptyCellsAreNormalAndFaultsInThemAreFound) {
     auto settings = Settings(false);
     settings.steps = 600;
     settings.false_alarm_rate = 0.05;
-    const auto train = folder_.Write("gaps.csv", MakeCsv(kSeed, 4'000, false, missing));
-    const auto test = folder_.Write("today.csv", MakeCsv(kSeed + 1, 8'000, true, missing));
+    const auto train = folder_.Write("gaps.csv", MakeCsv(kFitSeed, 4'000, false, missing));
+    const auto test = folder_.Write("today.csv", MakeCsv(kFitSeed + 1, 8'000, true, missing));
     const auto fitted = FitOn(2, train, settings);
     const auto scored = ScoreFile(fitted.model, test);
     const double threshold = fitted.model.threshold();
-    EXPECT_NEAR(scored.FalseAlarms(threshold, false), 0.05, 0.02) << missing << " seed " << kSeed;
-    EXPECT_LT(scored.FalseAlarms(threshold, true), 0.2) << missing << " seed " << kSeed;
-    EXPECT_GT(*Auroc(scored.scores, scored.labels), 0.93) << missing << " seed " << kSeed;
+    EXPECT_NEAR(scored.FalseAlarms(threshold, false), 0.05, 0.02)
+        << missing << " seed " << kFitSeed;
+    EXPECT_LT(scored.FalseAlarms(threshold, true), 0.2) << missing << " seed " << kFitSeed;
+    EXPECT_GT(*Auroc(scored.scores, scored.labels), 0.93) << missing << " seed " << kFitSeed;
   }
 }
 
@@ -140,16 +142,17 @@ TEST_F(FitTest, EmptyCellsOfColumnsThatHadNoneAreFilled) {
   auto settings = Settings(false);
   settings.steps = 600;
   settings.false_alarm_rate = 0.05;
-  const auto fitted = FitOn(1, folder_.Write("whole.csv", MakeCsv(kSeed, 4'000, false)), settings);
-  const auto test = folder_.Write("today.csv", MakeCsv(kSeed + 1, 8'000, true, 0.05));
+  const auto fitted =
+      FitOn(1, folder_.Write("whole.csv", MakeCsv(kFitSeed, 4'000, false)), settings);
+  const auto test = folder_.Write("today.csv", MakeCsv(kFitSeed + 1, 8'000, true, 0.05));
   const auto scored = ScoreFile(fitted.model, test);
-  EXPECT_LT(scored.FalseAlarms(fitted.model.threshold(), true), 0.2) << "seed " << kSeed;
+  EXPECT_LT(scored.FalseAlarms(fitted.model.threshold(), true), 0.2) << "seed " << kFitSeed;
 }
 
 TEST_F(FitTest, DeterministicModelsOfRowsWithEmptyCellsAreBitEqualOnAnyNumberOfRanks) {
   auto settings = Settings(true);
   settings.data.window = 2;
-  const auto train = folder_.Write("gaps.csv", MakeCsv(kSeed, 600, false, 0.03));
+  const auto train = folder_.Write("gaps.csv", MakeCsv(kFitSeed, 600, false, 0.03));
   const auto one = *WriteModelFiles(FitOn(1, train, settings).model);
   for (const int world : {2, 4}) {
     const auto many = *WriteModelFiles(FitOn(world, train, settings).model);
@@ -189,14 +192,15 @@ TEST_F(FitTest, ContaminatedRowsAreTrimmed) {
   settings.contaminated = true;
   settings.data.label = "";
   settings.data.drop = {"label"};
-  const auto fitted = FitOn(2, folder_.Write("mixed.csv", MakeCsv(kSeed + 2, 600, true)), settings);
+  const auto fitted =
+      FitOn(2, folder_.Write("mixed.csv", MakeCsv(kFitSeed + 2, 600, true)), settings);
   const auto scored = ScoreFile(fitted.model, test_);
-  EXPECT_GT(*Auroc(scored.scores, scored.labels), 0.8) << "seed " << kSeed;
+  EXPECT_GT(*Auroc(scored.scores, scored.labels), 0.8) << "seed " << kFitSeed;
 }
 
 TEST_F(FitTest, TooFewRowsAreRefusedOnEveryRank) {
   auto settings = Settings(false);
-  settings.data.paths = {folder_.Write("few.csv", MakeCsv(kSeed, 5, false))};
+  settings.data.paths = {folder_.Write("few.csv", MakeCsv(kFitSeed, 5, false))};
   auto set = LoadTrainingSet(settings.data, settings.preprocess);
   ASSERT_TRUE(set) << set.error().what();
   comm::RunRanks(2, [&](comm::Communicator& comm) {

@@ -16,12 +16,12 @@
 namespace ringward::learn {
 namespace {
 
-constexpr std::uint64_t kSeed = 11;
+constexpr std::uint64_t kLoopSeed = 11;
 
 /// Correlated rows, so that an autoencoder has something to learn.
-WindowedRows MakeRows(std::size_t rows, std::size_t cols) {
+WindowedRows LoopRows(std::size_t rows, std::size_t cols) {
   Matrix data(rows, cols);
-  Rng rng(kSeed);
+  Rng rng(kLoopSeed);
   for (std::size_t i = 0; i < rows; ++i) {
     const double a = rng.Normal();
     const double b = rng.Normal();
@@ -56,7 +56,7 @@ struct RunOutcome {
 
 /// Trains on `world` ranks in one process and returns what rank 0 has; all ranks must agree.
 RunOutcome Train(const RunSettings& settings) {
-  const WindowedRows data = MakeRows(300, 8);
+  const WindowedRows data = LoopRows(300, 8);
   RunOutcome outcome;
   std::mutex mutex;
   comm::RunRanks(settings.world, [&](comm::Communicator& comm) {
@@ -69,7 +69,7 @@ RunOutcome Train(const RunSettings& settings) {
     std::iota(rows.begin(), rows.end(), 0U);
     const auto all = std::span<const std::uint32_t>(rows);
     auto plan = *Plan::Make(MakeSpec(8, 2), settings.loop.global_batch);
-    plan->Initialize(kSeed + static_cast<std::uint64_t>(comm.rank()));  // rank 0's must win
+    plan->Initialize(kLoopSeed + static_cast<std::uint64_t>(comm.rank()));  // rank 0's must win
     auto optimizer = *MakeOptimizer({.learning_rate = 1e-2}, plan->parameters().size());
     const LoopContext context{comm,
                               *plan,
@@ -108,7 +108,7 @@ LoopOptions Options(std::int64_t steps, bool deterministic = false, double trim 
   return {.global_batch = 64,
           .steps = steps,
           .learning_rate = 1e-2,
-          .step = {.seed = kSeed, .deterministic = deterministic, .trim = trim}};
+          .step = {.seed = kLoopSeed, .deterministic = deterministic, .trim = trim}};
 }
 
 class WorldTest : public testing::TestWithParam<int> {};
@@ -118,7 +118,7 @@ TEST_P(WorldTest, FirstGradientDoesNotDependOnTheNumberOfRanks) {
     const auto one = Train({.loop = Options(1, false, trim)});
     const auto many = Train({.world = GetParam(), .loop = Options(1, false, trim)});
     EXPECT_LE(LargestDifference(one.gradients, many.gradients), 1e-5 * LargestValue(one.gradients))
-        << "trim " << trim << " seed " << kSeed;
+        << "trim " << trim << " seed " << kLoopSeed;
   }
 }
 
@@ -129,7 +129,7 @@ TEST_P(WorldTest, DeterministicRunsAreBitEqual) {
     parallel.world = GetParam();
     const auto one = Train(settings);
     const auto many = Train(parallel);
-    EXPECT_EQ(one.parameters, many.parameters) << "trim " << trim << " seed " << kSeed;
+    EXPECT_EQ(one.parameters, many.parameters) << "trim " << trim << " seed " << kLoopSeed;
     EXPECT_EQ(one.result.epochs.back().validation_loss, many.result.epochs.back().validation_loss);
   }
 }
@@ -161,14 +161,14 @@ TEST(TrainLoopTest, StopsEarlyAndKeepsTheBestParameters) {
 
 TEST(TrainLoopTest, MembersDoNotLearnFromTheRowsTheyLeaveOut) {
   // One fold holds every row: its member must stay where it started.
-  const WindowedRows data = MakeRows(64, 4);
+  const WindowedRows data = LoopRows(64, 4);
   comm::RunRanks(1, [&](comm::Communicator& comm) {
     const Folds folds{
         .folds = 2, .rows = data.rows(), .of_row = std::vector<std::uint8_t>(data.rows(), 0)};
     std::vector<std::uint32_t> rows(data.rows());
     std::iota(rows.begin(), rows.end(), 0U);
     auto plan = *Plan::Make(MakeSpec(4, 2), 64);
-    plan->Initialize(kSeed);
+    plan->Initialize(kLoopSeed);
     const std::vector<float> before(plan->parameters().begin(), plan->parameters().end());
     auto optimizer = *MakeOptimizer({}, plan->parameters().size());
     const LoopContext context{comm, *plan, data, folds, rows, {}, SystemClock()};
@@ -193,7 +193,7 @@ TEST(TrainLoopTest, RefusesOptionsOutsideTheirRange) {
       {"trim must be in [0, 0.5]", [](LoopOptions& o) { o.step.trim = 0.6; }},
       {"early stopping needs validation rows", [](LoopOptions& o) { o.patience = 1; }},
   };
-  const WindowedRows data = MakeRows(8, 4);
+  const WindowedRows data = LoopRows(8, 4);
   const Folds folds;
   const std::vector<std::uint32_t> rows{0, 1, 2, 3};
   comm::RunRanks(1, [&](comm::Communicator& comm) {
