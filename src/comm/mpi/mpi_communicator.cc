@@ -14,6 +14,7 @@
 #include "comm/mpi/mpi_types.h"
 #include "comm/mpi/mpi_watchdog.h"
 #include "comm/reduce.h"
+#include "comm/shared_reduce.h"
 
 namespace ringward::comm {
 namespace {
@@ -95,11 +96,32 @@ std::vector<int> Displacements(std::span<const std::size_t> counts) {
   return before;
 }
 
+/// Memory shared by all ranks; none where they run on several hosts, or cannot see each other.
+Result<std::optional<SharedReduce>> ShareMemory(MPI_Comm comm, int rank, int size) {
+  std::optional<SharedReduce> shared;
+  SharedReduce::Address address;
+  if (rank == 0) {
+    if (auto made = SharedReduce::Create(rank, size)) shared = std::move(*made);
+    if (shared) address = shared->address();
+  }
+  RINGWARD_TRY(Check(MPI_Bcast(&address, sizeof(address), MPI_BYTE, 0, comm)));
+  if (rank != 0) {
+    if (auto opened = SharedReduce::Open(address, rank, size)) shared = std::move(*opened);
+  }
+  int everywhere = shared ? 1 : 0;
+  RINGWARD_TRY(Check(MPI_Allreduce(MPI_IN_PLACE, &everywhere, 1, MPI_INT, MPI_MIN, comm)));
+  if (everywhere == 0) return std::optional<SharedReduce>();
+  shared->Seal();
+  return shared;
+}
+
 class MpiCommunicator final : public EngineBase {
  public:
-  MpiCommunicator(MPI_Comm comm, int rank, int size, const MpiOptions& options)
+  MpiCommunicator(MPI_Comm comm, int rank, int size, std::optional<SharedReduce> shared,
+                  const MpiOptions& options)
       : EngineBase(rank, size, options.timeout),
         comm_(comm),
+        shared_(std::move(shared)),
         board_(options.board),
         max_count_(options.max_count),
         watchdog_(rank, options.board, kTick) {}
@@ -116,6 +138,11 @@ class MpiCommunicator final : public EngineBase {
   Status DoAllReduce(Buffer data, ReduceOp op, const Call& call) override {
     return Guarded(call, [&]() -> Status {
       ScaleBefore(op, data, size());
+      if (shared_) {
+        RINGWARD_TRY(shared_->AllReduce(data, op));
+        ScaleAfter(op, data, size());
+        return Ok();
+      }
       const MPI_Op mpi_op = MpiOpOf(op, data.dtype);
       RINGWARD_TRY(InPieces(data, [&](void* at, int count) {
         return MPI_Allreduce(MPI_IN_PLACE, at, count, MpiTypeOf(data.dtype), mpi_op, comm_);
@@ -222,6 +249,7 @@ class MpiCommunicator final : public EngineBase {
   }
 
   MPI_Comm comm_;
+  std::optional<SharedReduce> shared_;  // on all ranks or on none
   Board* const board_;
   const std::size_t max_count_;
   std::vector<std::byte> scratch_;  // keeps its capacity
@@ -311,12 +339,15 @@ Result<std::unique_ptr<Communicator>> MakeMpi(const MpiOptions& options) {
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   MpiWatchdog watchdog(rank, options.board, kTick);  // duplicating is a collective of its own
   watchdog.Arm(0, options.timeout);
-  const Status made = Check(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
-  watchdog.Disarm();
-  if (!made) return made.error();
+  RINGWARD_TRY(Check(MPI_Comm_dup(MPI_COMM_WORLD, &comm)));
   MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  std::optional<SharedReduce> shared;
+  if (options.shared_memory && size > 1) {
+    RINGWARD_ASSIGN(shared, ShareMemory(comm, rank, size));
+  }
+  watchdog.Disarm();
   return std::unique_ptr<Communicator>(
-      std::make_unique<MpiCommunicator>(comm, rank, size, options));
+      std::make_unique<MpiCommunicator>(comm, rank, size, std::move(shared), options));
 }
 
 RawAllReduce RawMpiAllReduce(DType dtype, ReduceOp op) {

@@ -20,11 +20,13 @@ int WorldSize() {
   return size;
 }
 
-EngineUnderTest Mpi(const char* name, std::size_t max_count) {
+EngineUnderTest Mpi(const char* name, const MpiOptions& options) {
   return {.name = name,
           .world = WorldSize(),
-          .run = [max_count](int, std::chrono::milliseconds timeout, const RankBody& body) {
-            auto comm = MakeMpi({.timeout = timeout, .max_count = max_count});
+          .run = [options](int, std::chrono::milliseconds timeout, const RankBody& body) {
+            auto comm = MakeMpi({.timeout = timeout,
+                                 .max_count = options.max_count,
+                                 .shared_memory = options.shared_memory});
             ASSERT_TRUE(comm) << comm.error().what();
             body(**comm);
           }};
@@ -32,8 +34,7 @@ EngineUnderTest Mpi(const char* name, std::size_t max_count) {
 
 // MPI ends the job when a rank fails: tests/ looks at that from outside.
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(FailureContract);
-INSTANTIATE_TEST_SUITE_P(Mpi, CommunicatorContract,
-                         testing::Values(Mpi("mpi", std::size_t{1} << 30)), ContractName);
+INSTANTIATE_TEST_SUITE_P(Mpi, CommunicatorContract, testing::Values(Mpi("mpi", {})), ContractName);
 INSTANTIATE_TEST_SUITE_P(MpiInPieces, CommunicatorContract,
                          testing::Values(Mpi("mpi in pieces",
                                              {.max_count = 1021, .shared_memory = false})),
