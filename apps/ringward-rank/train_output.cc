@@ -26,6 +26,17 @@ bool IsBest(const learn::EpochRecord& epoch, const learn::LoopResult& loop) {
   return epoch.validation_loss == loop.best_validation_loss;
 }
 
+bool HasValidation(const learn::EpochRecord& epoch) { return std::isfinite(epoch.validation_loss); }
+
+/// Rows that a net leaves out are its validation rows, unless some were set apart; NaN = neither.
+double HeldOutLoss(const learn::EpochRecord& epoch) {
+  return HasValidation(epoch) ? epoch.validation_loss : epoch.left_out_loss;
+}
+
+const char* HeldOutRows(const learn::EpochRecord& epoch) {
+  return HasValidation(epoch) ? "validation rows" : "rows left out";
+}
+
 std::vector<learn::EpochRecord> ShownEpochs(const learn::LoopResult& loop) {
   const std::size_t count = loop.epochs.size();
   std::vector<learn::EpochRecord> shown;
@@ -54,6 +65,7 @@ std::vector<report::Fact> OptionFacts(const learn::TrainSettings& settings) {
   std::vector<report::Fact> facts;
   for (const Option& option : table.options()) {
     const auto texts = option.codec().texts();
+    if (texts.empty() || texts.front().empty()) continue;  // not given
     facts.push_back({option.flag(), fmt::format("{}", fmt::join(texts, " "))});
   }
   return facts;
@@ -62,11 +74,9 @@ std::vector<report::Fact> OptionFacts(const learn::TrainSettings& settings) {
 std::vector<report::EpochLoss> EpochLosses(const learn::LoopResult& loop) {
   std::vector<report::EpochLoss> losses;
   for (const auto& epoch : ShownEpochs(loop)) {
-    // Rows a member leaves out are its validation rows, unless some were set apart.
-    const double honest =
-        std::isfinite(epoch.validation_loss) ? epoch.validation_loss : epoch.left_out_loss;
+    const double held_out = HeldOutLoss(epoch);
     losses.push_back({epoch.epoch + 1, epoch.train_loss,
-                      std::isfinite(honest) ? std::optional<double>(honest) : std::nullopt});
+                      std::isfinite(held_out) ? std::optional<double>(held_out) : std::nullopt});
   }
   return losses;
 }
@@ -131,9 +141,11 @@ std::string TrainText(const TrainOutcome& outcome) {
       "trained    {} rows x {} inputs, {} nets, {} steps on {} rank{} ({}) in {:.1f} s\n",
       fitted.model.history.rows, set.preprocessor.inputs(), fitted.model.net.members, loop.steps,
       ranks, ranks == 1 ? "" : "s", engine, loop.seconds);
-  text += fmt::format("loss       {:.4g} on rows learned from, {:.4g} on rows left out{}\n",
-                      last.train_loss, last.left_out_loss,
-                      loop.stopped_early ? " (stopped early)" : "");
+  text += fmt::format("loss       {:.4g} on rows learned from", last.train_loss);
+  if (std::isfinite(HeldOutLoss(last))) {
+    text += fmt::format(", {:.4g} on {}", HeldOutLoss(last), HeldOutRows(last));
+  }
+  text += loop.stopped_early ? " (stopped early)\n" : "\n";
   text += fmt::format(
       "threshold  {:.4g} for a false-alarm rate of {:g}, from {} calibration rows\n",
       fitted.model.threshold(), fitted.model.false_alarm_rate, fitted.model.calibration.size());
@@ -156,6 +168,7 @@ std::string TrainReportPage(const TrainOutcome& outcome) {
   }
   for (const auto& note : set.notes) page.notes.push_back({report::Severity::kInfo, note});
   page.epochs = EpochLosses(fitted.loop);
+  page.held_out_rows = HeldOutRows(fitted.loop.epochs.back());
   const learn::LoopResult& loop = fitted.loop;
   const auto best = std::find_if(loop.epochs.begin(), loop.epochs.end(),
                                  [&](const auto& epoch) { return IsBest(epoch, loop); });

@@ -10,6 +10,7 @@
 #include "base/exit_code.h"
 #include "base/interrupt.h"
 #include "base/log.h"
+#include "base/system_error.h"
 #include "io/atomic_file.h"
 #include "learn/data/data_flags.h"
 #include "learn/data/table.h"
@@ -213,6 +214,7 @@ Result<int> EvaluateCommand::Run(Context& context) {
   if (!folder.empty()) {
     std::error_code error;
     std::filesystem::create_directories(folder, error);
+    if (error) return SystemError(folder + ": cannot create", error.value());
     RINGWARD_TRY(
         io::WriteFileAtomically(folder + "/report.html", EvaluationPage(evaluation, measured)));
   }

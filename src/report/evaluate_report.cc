@@ -179,14 +179,19 @@ std::string DrawRows(const EvaluateReport& report) {
 }  // namespace
 
 std::string Render(const EvaluateReport& report) {
-  std::vector<std::string> separation;
+  std::string found;
   if (report.scores) {
     const auto threshold =
         report.operating ? std::optional<double>(report.operating->threshold) : std::nullopt;
-    separation.push_back(DrawScores(*report.scores, threshold, "Scores", "rows"));
+    found = DrawScores(*report.scores, threshold, "Scores", "rows");
   }
-  const std::string bars = DrawKinds(report) + DrawFeatures(report);
-  if (!bars.empty()) separation.push_back(fmt::format("<div class=\"stack\">\n{}</div>\n", bars));
+  found += DrawKinds(report);
+  // Features are many bars: as high as scores and kinds together.
+  std::vector<std::string> separation;
+  if (!found.empty()) separation.push_back(fmt::format("<div class=\"stack\">\n{}</div>\n", found));
+  if (auto features = DrawFeatures(report); !features.empty()) {
+    separation.push_back(std::move(features));
+  }
   std::vector<std::string> curves;
   if (!report.curve.empty()) curves = {DrawRoc(report), DrawPrecisionRecall(report)};
   Page page;
@@ -196,8 +201,7 @@ std::string Render(const EvaluateReport& report) {
               Section("Scores and alarms", Columns(separation)) +
               Section("Over all thresholds", Columns(curves)) +
               Section("Figures", DrawFigures(report)) +
-              Section("Most anomalous rows", DrawRows(report)) +
-              Section("About this evaluation", FactList(report.facts));
+              Section("Most anomalous rows", DrawRows(report));
   page.json = report.json;
   return Render(page);
 }

@@ -64,7 +64,6 @@ struct EvaluateReport {
   std::vector<KindResult> kinds;             ///< empty = no kind column
   std::vector<FeatureShare> top_features;    ///< over the alarms, largest first
   std::vector<AnomalousRow> anomalous_rows;  ///< highest score first
-  std::vector<Fact> facts;                   ///< files, options, timing
   std::vector<Note> notes;
   std::string json;  ///< the --json document
 };

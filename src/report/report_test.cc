@@ -176,7 +176,7 @@ TEST(TrainReportTest, ShowsWhatItWasGiven) {
   EXPECT_THAT(html, HasSubstr("epoch 2 of 4"));
   EXPECT_THAT(html, HasSubstr("kept: epoch 2"));
   EXPECT_THAT(html, HasSubstr("for 1 % false alarms, from 2,000 calibration rows"));
-  EXPECT_THAT(html, HasSubstr("epoch 2\ntraining: 0.5\nvalidation: 0.75"));
+  EXPECT_THAT(html, HasSubstr("epoch 2\nrows learned from: 0.5\nvalidation rows: 0.75"));
   EXPECT_LT(html.find("a danger"), html.find("an aside"));
 }
 

@@ -29,8 +29,8 @@ std::vector<Tile> TilesOf(const TrainReport& report) {
   if (!report.epochs.empty()) {
     const EpochLoss* const best = BestOf(report);
     const EpochLoss& loss = best != nullptr ? *best : report.epochs.back();
-    tiles.push_back({loss.validation ? "validation loss" : "training loss",
-                     FormatNumber(loss.validation.value_or(loss.train)),
+    tiles.push_back({loss.held_out ? "loss on " + report.held_out_rows : "training loss",
+                     FormatNumber(loss.held_out.value_or(loss.train)),
                      fmt::format("epoch {} of {}", loss.epoch, report.epochs.back().epoch)});
   }
   if (report.calibration) {
@@ -48,7 +48,7 @@ bool WantsLogAxis(const std::vector<EpochLoss>& epochs) {
   double low = INFINITY;
   double high = 0.0;
   for (const EpochLoss& epoch : epochs) {
-    for (const double loss : {epoch.train, epoch.validation.value_or(epoch.train)}) {
+    for (const double loss : {epoch.train, epoch.held_out.value_or(epoch.train)}) {
       if (!std::isfinite(loss)) continue;
       low = std::min(low, loss);
       high = std::max(high, loss);
@@ -59,12 +59,12 @@ bool WantsLogAxis(const std::vector<EpochLoss>& epochs) {
 
 std::string DrawLosses(const TrainReport& report) {
   if (report.epochs.empty()) return {};
-  Line train{.name = "training"};
-  Line validation{.name = "validation"};
+  Line train{.name = "rows learned from"};
+  Line held_out{.name = report.held_out_rows};
   for (const EpochLoss& loss : report.epochs) {
     const auto epoch = static_cast<double>(loss.epoch);
     train.points.push_back({epoch, loss.train});
-    if (loss.validation) validation.points.push_back({epoch, *loss.validation});
+    if (loss.held_out) held_out.points.push_back({epoch, *loss.held_out});
   }
   LineChart chart{.title = "Loss", .description = "Mean loss per epoch; lower is better."};
   chart.x = {.label = "epoch",
@@ -72,15 +72,15 @@ std::string DrawLosses(const TrainReport& report) {
              .high = std::max(2.0, static_cast<double>(report.epochs.back().epoch))};
   chart.y.log = WantsLogAxis(report.epochs);
   chart.y.label = chart.y.log ? "loss (log)" : "loss";
-  const bool validated = !validation.points.empty();
+  const bool measured = !held_out.points.empty();
   if (const EpochLoss* const best = BestOf(report)) {
     chart.markers.push_back(
-        {{static_cast<double>(best->epoch), best->validation.value_or(best->train)},
+        {{static_cast<double>(best->epoch), best->held_out.value_or(best->train)},
          fmt::format("kept: epoch {}", best->epoch),
          true});
   }
   chart.lines.push_back(std::move(train));
-  if (validated) chart.lines.push_back(std::move(validation));
+  if (measured) chart.lines.push_back(std::move(held_out));
   return Draw(chart);
 }
 
@@ -92,8 +92,8 @@ std::string Render(const TrainReport& report) {
   if (report.scores) {
     const auto threshold =
         report.calibration ? std::optional<double>(report.calibration->threshold) : std::nullopt;
-    figures.push_back(
-        DrawScores(*report.scores, threshold, "Scores of held-out rows", "calibration rows"));
+    figures.push_back(DrawScores(*report.scores, threshold, "Scores of rows the nets left out",
+                                 "calibration rows"));
   }
   Page page;
   page.title = report.title;

@@ -14,7 +14,7 @@ namespace ringward::report {
 struct EpochLoss {
   int epoch = 1;  ///< from 1
   double train = 0.0;
-  std::optional<double> validation;
+  std::optional<double> held_out;  ///< on rows that are not learned from
 };
 
 /// How the threshold was set.
@@ -40,6 +40,7 @@ struct TrainReport {
   std::vector<Fact> data;         ///< rows, columns by kind, rows left out
   std::vector<Note> notes;        ///< constant columns, small calibration set, ...
   std::vector<EpochLoss> epochs;  ///< rising; of a long run some, the last among them
+  std::string held_out_rows = "validation rows";  ///< what EpochLoss::held_out was measured on
   std::optional<int> best_epoch;  ///< whose weights were kept; absent = the last one's
   std::optional<CalibrationSummary> calibration;
   std::optional<ScoreBins> scores;  ///< of the calibration rows

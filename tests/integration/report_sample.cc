@@ -128,7 +128,6 @@ report::EvaluateReport MakeEvaluateReport() {
       {"19,204", 88.1, 0.0005, "spike", {"flow_m3h 412, expected 188", "power_kw 61, expected 60"}},
       {"7,310", 41.6, 0.0005, "spike", {"motor_b_temp_c 121, expected 64"}},
       {"3,377", 19.0, 0.001, "normal", {"voltage_v 412, expected 399"}}};
-  page.facts = {{"threshold", "3.178, for a false-alarm rate of 1 %"}, {"scoring", "1.1 s"}};
   page.json = fmt::format(R"({{"rows": {}, "auroc": {{"value": {}, "low": {}, "high": {}}}}})",
                           page.rows, quality.auroc.value, quality.auroc.low, quality.auroc.high);
   return page;
@@ -143,7 +142,6 @@ report::EvaluateReport MakeHostileReport() {
   page.kinds[0].kind = kHostile;
   page.top_features[0].feature = kHostile;
   page.anomalous_rows[0] = {kHostile, 1.0, std::nullopt, kHostile, {kHostile, kHostile}};
-  page.facts.push_back({kHostile, kHostile});
   page.notes = {{report::Severity::kWarning, kHostile}, {report::Severity::kInfo, kHostile}};
   page.json = R"({"column": "</script><b>x</b><!-- & \u2028 )"
               "\xE2\x80\xA8\"}";

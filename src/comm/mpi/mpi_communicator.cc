@@ -356,7 +356,10 @@ RawAllReduce RawMpiAllReduce(DType dtype, ReduceOp op) {
   if (op == ReduceOp::kMin) mpi_op = MPI_MIN;
   if (op == ReduceOp::kMax) mpi_op = MPI_MAX;
   if (op == ReduceOp::kProduct) mpi_op = MPI_PROD;
-  return [mpi_op, type = MpiTypeOf(dtype)](Buffer data) {
+  return [mpi_op, type = MpiTypeOf(dtype)](Buffer data) -> Status {
+    if (data.count > INT32_MAX) {
+      return Error(Code::kInvalidInput, "MPI_Allreduce takes at most 2147483647 elements");
+    }
     return Check(MPI_Allreduce(MPI_IN_PLACE, data.data, static_cast<int>(data.count), type, mpi_op,
                                MPI_COMM_WORLD));
   };

@@ -1,6 +1,6 @@
 #include "learn/data/options.h"
 
-#include <map>
+#include <utility>
 
 namespace ringward::learn {
 namespace {
@@ -27,23 +27,6 @@ Status Validate(const DataOptions& options) {
     }
   }
   return Ok();
-}
-
-Result<HeaderMode> ParseHeaderMode(const std::string& text) {
-  if (text == "auto") return HeaderMode::kAuto;
-  if (text == "yes") return HeaderMode::kYes;
-  if (text == "no") return HeaderMode::kNo;
-  return Bad("--header: \"" + text + "\" is none of auto, yes, no");
-}
-
-Result<char> ParseDelimiter(const std::string& text) {
-  static const std::map<std::string, char> kWords = {
-      {"auto", '\0'}, {"comma", ','}, {"semicolon", ';'}, {"tab", '\t'},
-      {"\\t", '\t'},  {"pipe", '|'},  {"space", ' '}};
-  const auto word = kWords.find(text);
-  if (word != kWords.end()) return word->second;
-  if (text.size() == 1) return text[0];
-  return Bad("--delimiter: give one character, or auto, comma, semicolon, tab, pipe or space");
 }
 
 }  // namespace ringward::learn

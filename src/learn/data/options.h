@@ -30,10 +30,4 @@ struct DataOptions {
 /// kInvalidInput naming the flag that is outside its range.
 Status Validate(const DataOptions& options);
 
-/// auto, yes or no.
-Result<HeaderMode> ParseHeaderMode(const std::string& text);
-
-/// One byte, or one of the words comma, semicolon, tab, pipe, space and "\t"; "auto" gives 0.
-Result<char> ParseDelimiter(const std::string& text);
-
 }  // namespace ringward::learn

@@ -117,14 +117,4 @@ std::string Calibration::Warning(double rate) const {
   return "";
 }
 
-double BenjaminiHochberg(std::span<const double> p_values, double rate) {
-  std::vector<double> sorted(p_values.begin(), p_values.end());
-  std::sort(sorted.begin(), sorted.end());
-  for (std::size_t i = sorted.size(); i > 0; --i) {
-    const double limit = rate * static_cast<double>(i) / static_cast<double>(sorted.size());
-    if (sorted[i - 1] <= limit) return sorted[i - 1];
-  }
-  return 0.0;
-}
-
 }  // namespace ringward::learn

@@ -50,8 +50,4 @@ class Calibration {
   double TailSurvival(double score) const;
 };
 
-/// Which of `p_values` are anomalies when the expected share of false ones among them is to stay
-/// at most `rate` (Benjamini and Hochberg, 1995). Returns the largest p-value that is, or 0.
-double BenjaminiHochberg(std::span<const double> p_values, double rate);
-
 }  // namespace ringward::learn

@@ -85,11 +85,5 @@ TEST(CalibrationTest, RefusesWhatCannotCalibrate) {
   EXPECT_FALSE(Calibration::Make({1.0, INFINITY}));
 }
 
-TEST(BenjaminiHochbergTest, FindsTheLargestPValueUnderTheLine) {
-  EXPECT_DOUBLE_EQ(BenjaminiHochberg(std::vector<double>{0.01, 0.04, 0.03, 0.5}, 0.05), 0.01);
-  EXPECT_DOUBLE_EQ(BenjaminiHochberg(std::vector<double>{0.01, 0.02, 0.03, 0.5}, 0.05), 0.03);
-  EXPECT_DOUBLE_EQ(BenjaminiHochberg(std::vector<double>{0.9, 0.8}, 0.05), 0.0);
-}
-
 }  // namespace
 }  // namespace ringward::learn

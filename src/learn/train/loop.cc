@@ -69,13 +69,6 @@ class EarlyStopping {
   std::vector<float> parameters_;
 };
 
-/// True on every rank when rank 0 was asked to stop.
-Result<bool> AnyInterrupt(comm::Communicator& comm, const LoopHooks& hooks) {
-  std::array<std::int32_t, 1> stop{comm.rank() == 0 && hooks.interrupted && hooks.interrupted()};
-  RINGWARD_TRY(comm.Broadcast(comm::AsBuffer(std::span<std::int32_t>(stop)), 0));
-  return stop[0] != 0;
-}
-
 /// The state of one TrainLoop call.
 class Loop {
  public:
@@ -99,13 +92,10 @@ class Loop {
       RINGWARD_ASSIGN(const EpochRecord record, RunEpoch(epoch));
       rows += rows_done_;
       result_.epochs.push_back(record);
-      if (hooks_.on_epoch) hooks_.on_epoch(record);
       if (stopping_.ShouldStop(record.validation_loss, context_.plan.parameters())) {
         result_.stopped_early = true;
         break;
       }
-      RINGWARD_ASSIGN(const bool interrupted, AnyInterrupt(context_.comm, hooks_));
-      if (interrupted) return Error(Code::kInterrupted, "interrupted while training");
     }
     stopping_.Restore(context_.plan.parameters());
     result_.best_validation_loss = stopping_.best();

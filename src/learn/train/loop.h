@@ -49,12 +49,9 @@ struct LoopResult {
   double best_validation_loss = 0.0;  ///< NaN without validation rows
 };
 
-/// Told on every rank after each step and epoch; null members are skipped. Must not block.
+/// Told on every rank after each step; null members are skipped. Must not block.
 struct LoopHooks {
   std::function<void(std::int64_t step, double rows_per_second, double loss)> on_step;
-  std::function<void(const EpochRecord&)> on_epoch;
-  std::function<bool()>
-      interrupted;  ///< asked after each epoch on rank 0; true = stop, kInterrupted
 };
 
 /// Everything the loop works on; the caller owns all of it.
