@@ -179,8 +179,8 @@ Result<std::optional<FitResult>> Fit(comm::Communicator& comm, const TrainSettin
       static_cast<std::size_t>(settings.validation * static_cast<double>(shared.train.size()));
   const auto validation = DrawRows(settings.seed, kDrawValidation, shared.train, held);
   const auto train = Without(shared.train, validation);
-  const Folds folds = MakeFolds(settings, train, shared.data.rows(),
-                                static_cast<std::size_t>(shared.data.window()));
+  const Folds folds =
+      MakeFolds(settings, train, shared.data.rows(), RowsPerRun(shared.data, train));
   LoopOptions options = MakeLoopOptions(settings, train.size(), comm.size());
   options.global_batch = std::min(options.global_batch, train.size());
   RINGWARD_ASSIGN(auto plan,

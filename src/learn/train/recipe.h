@@ -44,10 +44,15 @@ std::size_t GlobalBatchOf(const TrainSettings& settings, int world);
 /// The loop's settings for `rows` training rows.
 LoopOptions MakeLoopOptions(const TrainSettings& settings, std::size_t rows, int world);
 
-/// Deals `rows` (indices below `total`) into folds, evenly and at random, anew for each level. With
-/// windows, runs of neighbouring rows stay together, because they share values.
+/// How many neighbouring rows go into the same fold: 1, but more where rows resemble the one before
+/// them or windows share values with it. Else a net would have seen the neighbours of what it left
+/// out, and the threshold would be too low for rows from another day.
+std::size_t RowsPerRun(const WindowedRows& data, std::span<const std::uint32_t> rows);
+
+/// Deals `rows` (indices below `total`) into folds, evenly and at random, anew for each level, runs
+/// of `run` neighbours together (shorter ones where rows are few).
 Folds MakeFolds(const TrainSettings& settings, std::span<const std::uint32_t> rows,
-                std::size_t total, std::size_t window);
+                std::size_t total, std::size_t run);
 
 /// Indices below `total` set apart at random, `share` of them; ascending.
 std::vector<std::uint32_t> DrawRows(std::uint64_t seed, std::uint64_t stream,
