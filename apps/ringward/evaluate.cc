@@ -122,6 +122,12 @@ Status EvaluateCommand::Validate(const OptionTable& given) const {
                  fmt::format("--{} goes with --model, not with --scores", option));
   }
   if (!files && data_.paths.empty()) return Error(Code::kInvalidInput, "--model needs --data");
+  std::error_code error;
+  if (!out_.empty() && std::filesystem::exists(out_ + "/model.toml", error)) {
+    return Error(
+        Code::kInvalidInput,
+        out_ + ": is a model folder, whose report this would replace; choose another name");
+  }
   return Ok();
 }
 
@@ -204,20 +210,28 @@ Result<Evaluation> EvaluateCommand::FromScores() const {
   return evaluation;
 }
 
+std::string EvaluateCommand::Folder() const {
+  return out_.empty() && !model_.empty() ? model_ + "/evaluation" : out_;
+}
+
+Status EvaluateCommand::WritePage(const std::string& page) const {
+  const std::string folder = Folder();
+  std::error_code error;
+  const bool made = std::filesystem::create_directories(folder, error);
+  if (error) return SystemError(folder + ": cannot create", error.value());
+  Status written = io::WriteFileAtomically(folder + "/report.html", page);
+  if (!written && made) std::filesystem::remove(folder, error);
+  return written;
+}
+
 Result<int> EvaluateCommand::Run(Context& context) {
   RINGWARD_TRY(Validate(context.options));
   RINGWARD_ASSIGN(const Evaluation evaluation, model_.empty() ? FromScores() : FromModel(context));
   RINGWARD_ASSIGN(const Measured measured, Measure(evaluation, {.threshold = evaluation.threshold,
                                                                 .resamples = resamples_,
                                                                 .seed = seed_}));
-  const std::string folder = out_.empty() && !model_.empty() ? model_ + "/evaluation" : out_;
-  if (!folder.empty()) {
-    std::error_code error;
-    std::filesystem::create_directories(folder, error);
-    if (error) return SystemError(folder + ": cannot create", error.value());
-    RINGWARD_TRY(
-        io::WriteFileAtomically(folder + "/report.html", EvaluationPage(evaluation, measured)));
-  }
+  const std::string folder = Folder();
+  if (!folder.empty()) RINGWARD_TRY(WritePage(EvaluationPage(evaluation, measured)));
   for (const auto& warning : evaluation.warnings) LogWarning(warning);
   if (context.common.json) {
     Json document = EvaluationJson(evaluation, measured);

@@ -20,6 +20,9 @@ class EvaluateCommand final : public Subcommand {
   Result<Evaluation> FromModel(Context& context);
   Result<Evaluation> FromScores() const;
   Status Validate(const OptionTable& given) const;
+  /// Where the report goes; empty = nowhere.
+  std::string Folder() const;
+  Status WritePage(const std::string& page) const;
 
   std::string model_;
   learn::DataOptions data_;

@@ -37,10 +37,12 @@ std::vector<NamedFigure> Figures(const learn::Quality& quality) {
   return figures;
 }
 
-Json FigureJson(const learn::Figure& figure) {
+/// Without resamples there is no interval: null.
+Json FigureJson(const learn::Figure& figure, int resamples) {
+  const auto end = [&](double x) { return resamples > 0 ? Json(x) : Json(); };
   return {{"value", figure.value},
-          {"low", figure.low},
-          {"high", figure.high},
+          {"low", end(figure.low)},
+          {"high", end(figure.high)},
           {"random", figure.random}};
 }
 
@@ -79,7 +81,8 @@ Json EvaluationJson(const Evaluation& evaluation, const Measured& measured) {
     json["found"] = quality.at_threshold->found;
     json["false_alarms"] = quality.at_threshold->false_alarms;
   }
-  for (const auto& f : Figures(quality)) json[f.key] = f.figure ? FigureJson(*f.figure) : Json();
+  for (const auto& f : Figures(quality))
+    json[f.key] = f.figure ? FigureJson(*f.figure, quality.resamples) : Json();
   Json kinds = Json::array();
   for (const auto& kind : measured.kinds) {
     kinds.push_back({{"kind", kind.kind},
@@ -113,7 +116,9 @@ std::string EvaluationText(const Evaluation& evaluation, const Measured& measure
       continue;
     }
     table.AddRow({f.name, Format(f.figure->value, f.percent),
-                  Format(f.figure->low, f.percent) + " - " + Format(f.figure->high, f.percent),
+                  quality.resamples == 0 ? "-"
+                                         : Format(f.figure->low, f.percent) + " - " +
+                                               Format(f.figure->high, f.percent),
                   Format(f.figure->random, f.percent), f.meaning});
   }
   text += table.ToString();

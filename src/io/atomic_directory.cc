@@ -9,6 +9,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/log.h"
 #include "base/system_error.h"
 #include "io/sync.h"
 
@@ -77,8 +78,11 @@ Status AtomicDirectory::Commit() {
   RINGWARD_ASSIGN(const bool exists, CheckTarget());
   if (exists) {
     RINGWARD_TRY(Replace());
-    std::error_code ignored;
-    fs::remove_all(std::exchange(temporary_, {}), ignored);
+    const std::string old = std::exchange(temporary_, {});
+    std::error_code error;
+    fs::remove_all(old, error);
+    if (error)
+      LogWarning(path_ + ": the folder it replaces stays at " + old + ": " + error.message());
   } else {
     if (rename(temporary_.c_str(), path_.c_str()) != 0) return PathError(path_, "rename", errno);
     temporary_.clear();

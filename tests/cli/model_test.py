@@ -38,9 +38,18 @@ REFUSED = [
     ("an evaluation without labels", ["evaluate", "--model", "{model}", "--data", "t.csv"], {"t.csv": GOOD}, r".*label.*"),
     ("an option that files of scores do not take", ["evaluate", "--scores", "s.csv", "--labels", "s.csv", "--kind", "k"],
      {"s.csv": "score\n1\n"}, r"--kind goes with --model, not with --scores"),
+    ("no hidden layer", [*TRAIN, "t.csv", "--hidden="], {"t.csv": GOOD}, r"--hidden: at least one width is needed"),
+    ("a folder of somebody's own with a model.toml", ["train", "--out", "theirs", "--steps", "5", "--data", "t.csv"],
+     {"t.csv": GOOD, "theirs/model.toml": "[x]\n", "theirs/notes.txt": "mine"}, r"theirs: exists and holds other files.*"),
+    ("the model's folder for the evaluation", ["evaluate", "--model", "{model}", "--data", "t.csv", "--out", "{model}"],
+     {"t.csv": GOOD}, r".*: is a model folder, whose report this would replace; choose another name"),
     ("scores and labels of unequal length", ["evaluate", "--scores", "s.csv", "--labels", "l.csv"],
      {"s.csv": "score\n1\n2\n", "l.csv": "label\n1\n"}, r".*l\.csv.*|.*s\.csv.*"),
 ]
+
+
+def files_in(folder):
+    return {str(path.relative_to(folder)) for path in pathlib.Path(folder).rglob("*") if path.is_file()}
 
 
 class Models:
@@ -155,6 +164,8 @@ def evaluation_counts(models):
     yield "random AUROC", told["auroc"]["random"] == 0.5 and told["auprc"]["random"] == told["prevalence"]
     yield "interval", told["auroc"]["low"] <= told["auroc"]["value"] <= told["auroc"]["high"]
     yield "better than chance", told["auroc"]["low"] > 0.5
+    bare = json.loads(models.run("evaluate", "--model", "model", "--data", "table.csv", *COLUMNS, "--json", "--resamples", "0"))
+    yield "no interval without resamples", bare["auroc"] == {**told["auroc"], "low": None, "high": None}
 
 
 def an_alarm_can_fail_a_script(models):
@@ -166,7 +177,11 @@ def a_damaged_model_is_refused(models):
     """A model of which any file is cut or altered is refused in one line that names the file"""
     for name in ("model.toml", "weights.safetensors"):
         data = (models.folder / "model" / name).read_bytes()
-        for what, damaged in (("cut", data[:-40]), ("altered", data[:len(data) // 2] + b"\x01" + data[len(data) // 2 + 1:])):
+        middle = len(data) // 2
+        for what, damaged in (("cut", data[:-40]), ("altered", data[:middle] + b"\x01" + data[middle + 1:]),
+                              ("endless", data + b"x" * 100), ("another net", data.replace(b"'relu'", b"'tanh'", 1))):
+            if damaged == data:
+                continue
             copy = models.folder / f"{what}-{name}"
             subprocess.run(["cp", "-r", models.folder / "model", copy], check=True)
             (copy / name).write_bytes(damaged)
@@ -191,6 +206,7 @@ def bad_input_is_refused(models):
     for title, arguments, files, pattern in REFUSED:
         with tempfile.TemporaryDirectory(prefix="ringward-bad-", dir=models.folder) as folder:
             for name, text in files.items():
+                (pathlib.Path(folder) / name).parent.mkdir(exist_ok=True)
                 (pathlib.Path(folder) / name).write_text(text)
             arguments = [a.format(model=models.folder / "model") for a in arguments]
             done = models.call(*arguments, cwd=folder)
@@ -198,7 +214,7 @@ def bad_input_is_refused(models):
             yield f"{title}: exit code {done.returncode}", done.returncode == 2
             yield (f"{title}: said {lines}",
                    len(lines) == 1 and re.fullmatch(r"ringward( \w+)?: (" + pattern + ")", lines[0]) is not None)
-            yield f"{title}: wrote something", done.stdout == "" and set(os.listdir(folder)) == set(files)
+            yield f"{title}: wrote something", done.stdout == "" and files_in(folder) == set(files)
 
 
 CHECKS = [training_says_what_it_did, training_logs_as_asked, report_holds_the_numbers, scores_have_a_line_a_row,

@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <filesystem>
+#include <initializer_list>
 #include <utility>
 
 #include "base/check.h"
+#include "base/system_error.h"
 #include "io/atomic_directory.h"
 #include "io/atomic_file.h"
 #include "io/byte_source.h"
@@ -22,7 +25,9 @@ constexpr const char* kText = "model.toml";
 constexpr const char* kWeights = "weights.safetensors";
 constexpr const char* kCalibration = "calibration.safetensors";
 constexpr const char* kPreprocessing = "preprocessing.toml";
-constexpr std::size_t kFileBytesMax = std::size_t{16} << 30;
+constexpr const char* kReport = "report.html";
+constexpr const char* kEvaluation = "evaluation";
+constexpr std::size_t kTextBytesMax = std::size_t{16} << 20U;
 
 std::string WhiteningName(std::size_t member) {
   return fmt::format("members.{}.whitening", member);
@@ -114,14 +119,31 @@ Result<ScoreParts> TakeParts(TensorSet& set, const ModelText& text,
   return parts;
 }
 
-bool LooksLikeModel(const std::string& folder) {
-  std::error_code error;
-  return std::filesystem::is_regular_file(std::filesystem::path(folder) / kText, error);
+Result<std::string> ReadFile(const std::string& path, std::size_t bytes_max) {
+  RINGWARD_ASSIGN(auto source, io::OpenRawInput(path));
+  return io::ReadAll(*source, bytes_max);
 }
 
-Result<std::string> ReadFile(const std::string& path) {
-  RINGWARD_ASSIGN(auto source, io::OpenRawInput(path));
-  return io::ReadAll(*source, kFileBytesMax);
+/// Whether every entry of `folder` is among `names`.
+bool HoldsOnly(const std::filesystem::path& folder, std::initializer_list<std::string_view> names) {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename().string();
+    if (std::find(names.begin(), names.end(), name) == names.end()) return false;
+  }
+  return !error;
+}
+
+/// A folder that may be replaced: a model's, with nothing in it that is somebody else's.
+bool IsNothingButModel(const std::string& folder) {
+  const auto text = ReadFile(folder + "/" + kText, kTextBytesMax);
+  if (!text || text->find(kModelFormatName) == std::string::npos) return false;
+  if (!HoldsOnly(folder, {kText, kWeights, kCalibration, kPreprocessing, kReport, kEvaluation})) {
+    return false;
+  }
+  const auto evaluation = std::filesystem::path(folder) / kEvaluation;
+  std::error_code error;
+  return !std::filesystem::exists(evaluation, error) || HoldsOnly(evaluation, {kReport});
 }
 
 }  // namespace
@@ -189,14 +211,14 @@ Result<Model> ReadModelFiles(const ModelFiles& files, const std::string& folder,
 }
 
 Status CheckModelFolder(const std::string& folder) {
-  auto directory = io::AtomicDirectory::Create(folder, LooksLikeModel);
+  auto directory = io::AtomicDirectory::Create(folder, IsNothingButModel);
   if (!directory) return std::move(directory).error();
   return Ok();
 }
 
 Status SaveModel(const Model& model, const std::string& folder, const ModelFiles& extra) {
   RINGWARD_ASSIGN(const ModelFiles files, WriteModelFiles(model));
-  RINGWARD_ASSIGN(auto directory, io::AtomicDirectory::Create(folder, LooksLikeModel));
+  RINGWARD_ASSIGN(auto directory, io::AtomicDirectory::Create(folder, IsNothingButModel));
   for (const auto& part : {files, extra}) {
     for (const auto& [name, bytes] : part) {
       RINGWARD_TRY(io::WriteFileAtomically(directory.folder() + "/" + name, bytes));
@@ -206,15 +228,20 @@ Status SaveModel(const Model& model, const std::string& folder, const ModelFiles
 }
 
 Result<Model> LoadModel(const std::string& folder) {
-  if (!LooksLikeModel(folder)) {
+  std::error_code error;
+  const auto status = std::filesystem::status(std::filesystem::path(folder) / kText, error);
+  if (error == std::errc::permission_denied) return PathError(folder, "open", EACCES);
+  if (!std::filesystem::is_regular_file(status)) {
     return Error(Code::kInvalidInput, folder + ": is not a model folder (it holds no model.toml)");
   }
   ModelFiles files;
-  for (const char* name : {kText, kWeights, kCalibration, kPreprocessing}) {
+  RINGWARD_ASSIGN(files[kText], ReadFile(folder + "/" + kText, kTextBytesMax));
+  const auto listed = ListedBytes(files[kText]);
+  for (const char* name : {kWeights, kCalibration, kPreprocessing}) {
     const std::string path = folder + "/" + name;
-    std::error_code error;
-    if (!std::filesystem::exists(path, error)) continue;  // ReadModelFiles says which one lacks
-    RINGWARD_ASSIGN(files[name], ReadFile(path));
+    // ReadModelFiles says which one lacks; nothing is read beyond what was written.
+    if (!listed.contains(name) || !std::filesystem::exists(path, error)) continue;
+    RINGWARD_ASSIGN(files[name], ReadFile(path, listed.at(name)));
   }
   return ReadModelFiles(files, folder);
 }

@@ -47,6 +47,8 @@ struct Model {
   double PValue(double score) const { return calibration.PValue(std::log(score)); }
 };
 
+/// What `format` in model.toml says.
+inline constexpr std::string_view kModelFormatName = "ringward-model";
 /// The newest format this program writes and reads.
 inline constexpr int kModelFormatVersion = 1;
 

@@ -94,6 +94,7 @@ struct DamageCase {
   const char* what;
   std::function<void(ModelFiles&)> damage;
   const char* message;
+  Checksums checksums = Checksums::kVerify;
 };
 
 TEST(ModelTest, DamagedModelsAreRefusedWithAReason) {
@@ -115,7 +116,12 @@ TEST(ModelTest, DamagedModelsAreRefusedWithAReason) {
        "net.input_noise must have one entry a member"},
       {"other width",
        [](ModelFiles& f) { Replace(f, "model.toml", "width = 3", "width = 999999"); },
-       "too small for the net"},
+       "too small for the net", Checksums::kIgnore},
+      {"another net of the same shape",
+       [](ModelFiles& f) { Replace(f, "model.toml", "gelu", "tanh"); },
+       "m/model.toml: is damaged (its checksum is wrong)"},
+      {"another end", [](ModelFiles& f) { f["model.toml"] += "\n"; },
+       "m/model.toml: is damaged (its checksum is wrong)"},
       {"rate out of range",
        [](ModelFiles& f) {
          Replace(f, "model.toml", "false_alarm_rate = 0.01", "false_alarm_rate = 1.5");
@@ -125,7 +131,7 @@ TEST(ModelTest, DamagedModelsAreRefusedWithAReason) {
   for (const DamageCase& c : cases) {
     ModelFiles files = *WriteModelFiles(MakeModel());
     c.damage(files);
-    const auto read = ReadModelFiles(files, "m");
+    const auto read = ReadModelFiles(files, "m", c.checksums);
     ASSERT_FALSE(read) << c.what;
     EXPECT_NE(read.error().what().find(c.message), std::string::npos)
         << c.what << ": " << read.error().what();
@@ -146,6 +152,14 @@ TEST(ModelTest, SavingReplacesAModelButNothingElse) {
   EXPECT_FALSE(SaveModel(model, folder.Path("mine")));
   EXPECT_FALSE(CheckModelFolder(folder.Path("mine")));
   EXPECT_TRUE(std::filesystem::exists(folder.Path("mine/thesis.txt")));
+  std::filesystem::create_directories(folder.Path("model/evaluation"));
+  std::filesystem::create_directories(folder.Path("project"));
+  folder.Write("model/evaluation/report.html", "<html>");
+  EXPECT_TRUE(CheckModelFolder(path)) << "an evaluation's report belongs to the model";
+  folder.Write("model/evaluation/notes.txt", "years of work");
+  EXPECT_FALSE(CheckModelFolder(path));
+  folder.Write("project/model.toml", "[another]\n");
+  EXPECT_FALSE(CheckModelFolder(folder.Path("project")));
   EXPECT_TRUE(CheckModelFolder(folder.Path("fresh")));
   EXPECT_FALSE(std::filesystem::exists(folder.Path("fresh")));
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <sstream>
@@ -14,8 +15,6 @@
 
 namespace ringward::learn {
 namespace {
-
-constexpr std::string_view kFormatName = "ringward-model";
 
 constexpr std::array<std::pair<const char*, Activation>, 6> kActivations{{
     {"identity", Activation::kIdentity},
@@ -194,8 +193,13 @@ Status ReadHistory(const toml::table* table, ModelHistory& history) {
   return Ok();
 }
 
+/// The first line of a model.toml whose other lines are `rest`.
+std::string ChecksumLine(std::string_view rest) {
+  return fmt::format("crc32 = {}  # of all that follows\n", io::Crc32(rest));
+}
+
 Status CheckVersion(const toml::table& table, const std::string& file) {
-  if (table["format"].value<std::string>().value_or("") != kFormatName) {
+  if (table["format"].value<std::string>().value_or("") != kModelFormatName) {
     return Error(Code::kCorrupt, file + ": is not a ringward model");
   }
   const auto version = table["version"].value<std::int64_t>().value_or(0);
@@ -218,14 +222,14 @@ std::string WriteModelText(const Model& model, const ModelFiles& files) {
     listed.insert(name, toml::table{{"bytes", static_cast<std::int64_t>(bytes.size())},
                                     {"crc32", static_cast<std::int64_t>(io::Crc32(bytes))}});
   }
-  const toml::table table{{"format", kFormatName},      {"version", kModelFormatVersion},
+  const toml::table table{{"format", kModelFormatName}, {"version", kModelFormatVersion},
                           {"kind", model.kind},         {"net", NetTable(model.net)},
                           {"score", ScoreTable(model)}, {"history", HistoryTable(model.history)},
                           {"files", std::move(listed)}};
   std::ostringstream out;
   out.imbue(std::locale::classic());
   out << table << '\n';
-  return out.str();
+  return ChecksumLine(out.str()) + out.str();
 }
 
 Result<ModelText> ReadModelText(std::string_view text, const std::string& file) {
@@ -251,6 +255,10 @@ Result<ModelText> ReadModelText(std::string_view text, const std::string& file) 
 }
 
 Status CheckFiles(std::string_view text, const ModelFiles& files, const std::string& folder) {
+  const std::string_view rest = text.substr(std::min(text.size(), text.find('\n') + 1));
+  if (text.substr(0, text.size() - rest.size()) != ChecksumLine(rest)) {
+    return Error(Code::kCorrupt, folder + "/model.toml: is damaged (its checksum is wrong)");
+  }
   RINGWARD_ASSIGN(const toml::table table, ParseToml(text, folder + "/model.toml", Code::kCorrupt));
   const toml::table* listed = table["files"].as_table();
   if (listed == nullptr) return Error(Code::kCorrupt, folder + "/model.toml: files lacks");
@@ -273,6 +281,19 @@ Status CheckFiles(std::string_view text, const ModelFiles& files, const std::str
     }
   }
   return Ok();
+}
+
+std::map<std::string, std::size_t> ListedBytes(std::string_view text) {
+  std::map<std::string, std::size_t> bytes;
+  const auto table = ParseToml(text, "", Code::kCorrupt);
+  const toml::table* listed = table ? (*table)["files"].as_table() : nullptr;
+  if (listed == nullptr) return bytes;
+  for (const auto& [name, node] : *listed) {
+    const toml::table* entry = node.as_table();
+    const auto size = entry == nullptr ? -1 : (*entry)["bytes"].value<std::int64_t>().value_or(-1);
+    if (size >= 0) bytes[std::string(name.str())] = static_cast<std::size_t>(size);
+  }
+  return bytes;
 }
 
 }  // namespace ringward::learn

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -8,7 +9,8 @@
 
 namespace ringward::learn {
 
-/// model.toml of `model`; the [files] table lists bytes and CRC-32 of every other file in `files`.
+/// model.toml of `model`; the [files] table lists bytes and CRC-32 of every other file in `files`,
+/// the first line the CRC-32 of the lines after it.
 std::string WriteModelText(const Model& model, const ModelFiles& files);
 
 /// What model.toml says, before the other files are looked at. Scores parts without arrays.
@@ -27,8 +29,11 @@ struct ModelText {
 /// kCorrupt for anything but a model this program can read; a newer version is named as such.
 Result<ModelText> ReadModelText(std::string_view text, const std::string& file);
 
-/// kCorrupt naming the first file that lacks, has another size or another checksum than the
-/// [files] table of `text` says.
+/// kCorrupt naming model.toml where `text` is not what was written, or the first file that lacks,
+/// has another size or another checksum than its [files] table says.
 Status CheckFiles(std::string_view text, const ModelFiles& files, const std::string& folder);
+
+/// Bytes of each file that the [files] table of `text` lists; none where it cannot be read.
+std::map<std::string, std::size_t> ListedBytes(std::string_view text);
 
 }  // namespace ringward::learn

@@ -83,6 +83,9 @@ void AddTrainOptions(OptionTable& table, TrainSettings& settings) {
 }
 
 Status Validate(const TrainSettings& settings) {
+  if (settings.hidden.empty()) {
+    return Error(Code::kInvalidInput, "--hidden: at least one width is needed");
+  }
   if (settings.epochs > 0.0 && settings.steps > 0) {
     return Error(Code::kInvalidInput, "--epochs and --steps exclude each other");
   }
