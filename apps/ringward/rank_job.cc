@@ -1,10 +1,31 @@
 #include "ringward/rank_job.h"
 
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+
 #include "base/log.h"
 #include "base/terminal.h"
+#include "io/sync.h"
 #include "launch/job.h"
 
 namespace ringward::cli {
+namespace {
+
+/// How the names begin that io::HiddenSibling makes for `output`, up to the pid of who asks. An
+/// absolute path: whoever removes them may work in another folder.
+std::string TemporariesOf(const std::string& output) {
+  if (output.empty()) return {};
+  std::error_code error;
+  std::filesystem::path path = std::filesystem::absolute(output, error);
+  if (error) return {};  // from a deleted folder; nothing can be written there either
+  if (!path.has_filename()) path = path.parent_path();
+  constexpr std::string_view kBeforePid = ".tmp-";
+  const std::string name = io::HiddenSibling(path.string());
+  return name.substr(0, name.rfind(kBeforePid) + kBeforePid.size());
+}
+
+}  // namespace
 
 void AddRankJobOptions(OptionTable& table, RankJobOptions& options, const std::string& purpose) {
   table.Group("Ranks");
@@ -43,6 +64,7 @@ Result<int> RunRankJob(const Context& context, const RankJobOptions& options, co
   spec.command.insert(spec.command.end(), arguments.begin(), arguments.end());
   if (context.common.json) spec.command.emplace_back("--json");
   spec.forward_input = job.forward_input;
+  spec.temporaries = TemporariesOf(job.output);
   RINGWARD_ASSIGN(const auto result, launch::RunJob(spec));
   if (!result.message.empty()) WriteStderrLine(result.message);
   return result.exit_code;

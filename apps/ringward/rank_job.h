@@ -24,6 +24,7 @@ struct RankJob {
   std::string command;  ///< the subcommand of ringward-rank, which gets the options of scope kRun
   std::string log_dir;  ///< empty: none
   bool forward_input = false;  ///< rank 0 reads standard input
+  std::string output;  ///< the file or folder that a rank writes by io::HiddenSibling; empty: none
 };
 
 /// Chooses the engine and says why, runs `job` on all ranks to its end, and says on standard error

@@ -88,7 +88,8 @@ Result<int> TrainCommand::Run(Context& context) {
   return RunRankJob(context, ranks_,
                     {.command = "train",
                      .log_dir = log_dir_,
-                     .forward_input = std::find(paths.begin(), paths.end(), "-") != paths.end()});
+                     .forward_input = std::find(paths.begin(), paths.end(), "-") != paths.end(),
+                     .output = settings_.out});
 }
 
 }  // namespace ringward::cli

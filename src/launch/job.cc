@@ -162,6 +162,7 @@ Result<JobResult> RunJob(const JobSpec& spec) {
   RINGWARD_ASSIGN(JobFolder folder, JobFolder::Create(spec.ranks, spec.keeper, spec.folder_base));
   RINGWARD_ASSIGN(const comm::Board board,
                   comm::Board::Create(folder.path() + "/board", spec.ranks));
+  RINGWARD_TRY(folder.NoteTemporaries(spec.temporaries));
   RINGWARD_ASSIGN(const std::unique_ptr<Output> output,
                   Output::Start({.ranks = spec.ranks,
                                  .folder = folder.path(),

@@ -30,9 +30,12 @@ struct JobSpec {
   bool reports_to_board = true;
   bool forward_input = false;  ///< our standard input goes to rank 0; else all ranks read nothing
   std::string log_dir;         ///< folder for one log file per rank; empty = none
-  std::string folder_base;     ///< where the job's folder is made; empty = /dev/shm, TMPDIR or /tmp
-  int out = 1;                 ///< where the ranks' standard output goes
-  int err = 2;                 ///< where their standard error goes
+  /// What a rank writes before it is renamed into place: PREFIX<pid of the rank>-<anything>.
+  /// Removed at the end of the job where a rank could not do it itself. Absolute; empty = nothing.
+  std::string temporaries;
+  std::string folder_base;  ///< where the job's folder is made; empty = /dev/shm, TMPDIR or /tmp
+  int out = 1;              ///< where the ranks' standard output goes
+  int err = 2;              ///< where their standard error goes
 };
 
 /// How a job ended.

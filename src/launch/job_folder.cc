@@ -14,8 +14,14 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string_view>
+#include <vector>
 
 #include "base/system_error.h"
+#include "comm/board.h"
+#include "comm/suspect.h"
 #include "launch/environment.h"
 
 namespace ringward::launch {
@@ -46,9 +52,52 @@ std::string DefaultBase(int ranks) {
   return temporary != nullptr && *temporary != '\0' ? temporary : "/tmp";
 }
 
+namespace fs = std::filesystem;
+
 void RemoveFolder(const std::string& path) {
   std::error_code ignored;
-  std::filesystem::remove_all(path, ignored);
+  fs::remove_all(path, ignored);
+}
+
+std::string NotePath(const std::string& folder) { return folder + "/temporaries"; }
+
+/// "PREFIX<pid>-" for every rank that the board knows and whose pid names no other process by now.
+std::vector<std::string> RankPrefixes(const std::string& folder, const std::string& prefix) {
+  std::vector<std::string> prefixes;
+  const auto board = comm::Board::Open(folder + "/board");
+  if (!board) return prefixes;
+  for (int rank = 0; rank < board->ranks(); ++rank) {
+    const comm::RankStatus status = board->Read(rank);
+    if (status.pid == 0) continue;
+    const auto process = comm::ReadProcessStat(status.pid);
+    if (process && process->start_time != status.start_time) continue;
+    prefixes.push_back(prefix + std::to_string(status.pid) + "-");
+  }
+  return prefixes;
+}
+
+std::vector<fs::path> PathsWithPrefix(const std::string& prefix) {
+  std::vector<fs::path> found;
+  std::error_code error;
+  const fs::path parent = fs::path(prefix).parent_path();
+  for (auto it = fs::directory_iterator(parent, error); !error && it != fs::directory_iterator();
+       it.increment(error)) {
+    if (it->path().string().starts_with(prefix)) found.push_back(it->path());
+  }
+  return found;
+}
+
+/// Removes what killed ranks had half written. Call it when they are dead.
+void RemoveTemporaries(const std::string& folder) {
+  std::ifstream file(NotePath(folder), std::ios::binary);
+  const std::string prefix{std::istreambuf_iterator<char>(file), {}};
+  if (prefix.empty()) return;
+  for (const std::string& mine : RankPrefixes(folder, prefix)) {
+    const auto paths = PathsWithPrefix(mine);
+    // Two: where the file system cannot exchange names, one of them may be what was there before.
+    if (paths.size() > 1) continue;
+    for (const fs::path& path : paths) RemoveFolder(path.string());
+  }
 }
 
 }  // namespace
@@ -76,9 +125,19 @@ Result<JobFolder> JobFolder::Create(int ranks, const std::string& keeper, const 
   return folder;
 }
 
+Status JobFolder::NoteTemporaries(const std::string& prefix) const {
+  if (prefix.empty()) return Ok();
+  std::ofstream file(NotePath(path_), std::ios::binary);
+  file << prefix;
+  file.close();
+  if (file) return Ok();
+  return Error(Code::kResource, NotePath(path_) + ": cannot write");
+}
+
 void JobFolder::Close() {
   if (!janitor_link_) return;
   KillTagged(variable::kJobId, job_id_, kKillLimit);
+  RemoveTemporaries(path_);
   RemoveFolder(path_);
   // Fails only if the janitor was killed; then it is a zombie to reap, as below.
   static_cast<void>(send(janitor_link_.get(), &kJanitorDone, 1, MSG_NOSIGNAL));
@@ -98,6 +157,7 @@ int RunJanitor(const std::string& folder, const std::string& job_id) {
   } while (got < 0 && errno == EINTR);
   if (got == 1 && told == kJanitorDone) return 0;
   const int left = KillTagged(variable::kJobId, job_id, kKillLimit);
+  RemoveTemporaries(folder);
   RemoveFolder(folder);
   return left == 0 ? 0 : 1;
 }

@@ -12,8 +12,8 @@ namespace ringward::launch {
 /// segments are memory and not writes to a disk; else in TMPDIR or /tmp.
 ///
 /// A janitor process watches over it: it is told of the folder before the folder exists, and when
-/// this process ends in any way without Close(), it kills every process of the job and removes the
-/// folder. So nothing is left even after SIGKILL.
+/// this process ends in any way without Close(), it kills every process of the job, removes what
+/// its ranks had half written, and removes the folder. So nothing is left even after SIGKILL.
 class JobFolder {
  public:
   /// `keeper` is the path of ringward-keeper; `base` overrides where the folder is made.
@@ -26,7 +26,12 @@ class JobFolder {
   const std::string& path() const { return path_; }
   const std::string& job_id() const { return job_id_; }
 
-  /// Kills what is left of the job, removes the folder, ends the janitor. Idempotent.
+  /// Says what the ranks of this job call their temporaries (JobSpec::temporaries): Close(), or the
+  /// janitor, removes those named after a rank on the folder's board. Errors: kResource.
+  Status NoteTemporaries(const std::string& prefix) const;
+
+  /// Kills what is left of the job, removes temporaries and the folder, ends the janitor.
+  /// Idempotent.
   void Close();
 
  private:

@@ -51,9 +51,10 @@ def listening_inodes():
 class JobProcess:
     """`launch_driver` with a job of `ringward-rank`, tagged so that all its processes are found.
 
-    prelude: a program and arguments that end up executing the rest, in every rank."""
+    flags: more of launch_driver's; prelude: a program and arguments that end up executing the rest, in every rank."""
 
-    def __init__(self, bin_dir, tmp, ranks, engine, job, collective_timeout_ms=5000, start_timeout_ms=60000, prelude=()):
+    def __init__(self, bin_dir, tmp, ranks, engine, job, collective_timeout_ms=5000, start_timeout_ms=60000, flags=(),
+                 prelude=()):
         self.tag = uuid.uuid4().hex
         self.tmp = pathlib.Path(tmp)
         self.job_dirs = set()
@@ -62,7 +63,7 @@ class JobProcess:
         self.process = subprocess.Popen(
             [f"{bin_dir}/launch_driver", "--np", str(ranks), "--engine", engine,
              "--collective-timeout-ms", str(collective_timeout_ms), "--start-timeout-ms", str(start_timeout_ms),
-             *prelude, f"{bin_dir}/ringward-rank", *job],
+             *flags, *prelude, f"{bin_dir}/ringward-rank", *job],
             env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
             start_new_session=True)
 

@@ -218,11 +218,32 @@ class Test:
         job.assert_nothing_left()
         return f"{how.name}, {took:.1f} s"
 
+    def half_written_output(self, rng):
+        """Whoever is killed, what the ranks were writing goes; what another process writes stays."""
+        del rng
+        write_half = ["/bin/sh", "-c", 'mkdir -p "$HALF.m.tmp-$$-0/deep"; exec "$0" "$@"']
+        for victim, how in (("rank", signal.SIGKILL), ("launcher", signal.SIGKILL), ("launcher", signal.SIGTERM)):
+            with tempfile.TemporaryDirectory(prefix="kill-ranks-out-") as out:
+                other = pathlib.Path(out, ".m.tmp-1-0")
+                other.mkdir()
+                os.environ["HALF"] = f"{out}/"
+                job = self.job(2, STEPS, flags=["--temporaries", f"{out}/.m.tmp-"], prelude=write_half)
+                pids = [job.wait_for("ringward-rank", rank=rank) for rank in (0, 1)]
+                halves = [pathlib.Path(out, f".m.tmp-{pid}-0") for pid in pids]
+                assert all(half.exists() for half in halves), list(pathlib.Path(out).iterdir())
+                os.kill(pids[0] if victim == "rank" else job.process.pid, how)
+                job.finish(LIMIT)
+                job.assert_nothing_left()
+                assert list(pathlib.Path(out).iterdir()) == [other], f"{victim}, {how}: {list(pathlib.Path(out).iterdir())}"
+                self.tmp.cleanup()
+        return ""
+
 
 PHASES = [name for name in vars(Test) if not name.startswith("_") and name not in
           ("job", "close", "expect_named", "hurt", "random_blow")]
 # Enough for every change; the others take part in the acceptance run.
-QUICK = ["frozen_before_joining", "a_rank_fails_by_itself", "launcher_killed", "interrupted"]
+QUICK = ["frozen_before_joining", "a_rank_fails_by_itself", "launcher_killed", "interrupted",
+         "half_written_output"]
 
 
 def run(test, name, rng, label):

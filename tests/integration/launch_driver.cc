@@ -2,7 +2,7 @@
 //
 //   launch_driver [--np N] [--engine auto|mpi|gloo|local] [--collective-timeout-ms T]
 //                 [--start-timeout-ms T] [--log-dir DIR] [--folder-base DIR] [--input]
-//                 [--any-program] PROGRAM [ARGUMENT...]
+//                 [--temporaries PREFIX] [--any-program] PROGRAM [ARGUMENT...]
 
 #include <charconv>
 #include <cstdio>
@@ -52,6 +52,8 @@ bool Parse(int argc, char** argv, Flags& flags) {
       flags.spec.start_timeout = std::chrono::milliseconds(Number(argv[i]));
     } else if (flag == "--log-dir") {
       flags.spec.log_dir = argv[i];
+    } else if (flag == "--temporaries") {
+      flags.spec.temporaries = argv[i];
     } else if (flag == "--folder-base") {
       flags.spec.folder_base = argv[i];
     } else {
