@@ -9,11 +9,14 @@
 #include <string>
 #include <vector>
 
+#include "base/caught.h"
 #include "base/exit_code.h"
 #include "launch/job_folder.h"
 #include "launch/shim.h"
 
-int main(int argc, char** argv) {
+namespace {
+
+ringward::Result<int> Main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   if (arguments.size() >= 2 && arguments[0] == "shim") {
     return ringward::launch::RunShim({arguments.begin() + 1, arguments.end()});
@@ -23,4 +26,13 @@ int main(int argc, char** argv) {
   }
   std::fputs("usage: ringward-keeper shim PROGRAM [ARGUMENT...] | janitor FOLDER JOB_ID\n", stderr);
   return ringward::kExitBadInput;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const auto status = ringward::Guarded([&] { return Main(argc, argv); });
+  if (status) return *status;
+  std::fprintf(stderr, "ringward-keeper: %s\n", status.error().what().c_str());
+  return ringward::ExitCodeOf(status.error().code());
 }

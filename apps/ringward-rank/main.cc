@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "base/caught.h"
 #include "base/exit_code.h"
 #include "ringward-rank/join.h"
 #include "ringward-rank/rank_context.h"
@@ -47,12 +48,14 @@ void Report(const RankContext& context, const Error& error) {
 int Run(RankContext& context, RankCommand command) {
   std::optional<comm::Heartbeat> heartbeat;
   std::optional<comm::BoardObserver> observer;
-  if (context.board != nullptr) {
-    heartbeat.emplace(*context.board, context.environment.rank);
-    observer.emplace(*context.board, context.environment.rank);
-  }
   std::unique_ptr<comm::Communicator> communicator;
-  const Result<int> status = Work(context, command, communicator, observer ? &*observer : nullptr);
+  const Result<int> status = Guarded([&] {
+    if (context.board != nullptr) {
+      heartbeat.emplace(*context.board, context.environment.rank);
+      observer.emplace(*context.board, context.environment.rank);
+    }
+    return Work(context, command, communicator, observer ? &*observer : nullptr);
+  });
   if (!status) {
     Report(context, status.error());
     if (communicator) communicator->Abort(status.error().what());
@@ -86,7 +89,7 @@ Result<int> Main(int argc, char** argv) {
 }  // namespace ringward::rank
 
 int main(int argc, char** argv) {
-  const auto status = ringward::rank::Main(argc, argv);
+  const auto status = ringward::Guarded([&] { return ringward::rank::Main(argc, argv); });
   if (status) return *status;
   std::fprintf(stderr, "ringward-rank: %s\n", status.error().what().c_str());
   return ringward::ExitCodeOf(status.error().code());

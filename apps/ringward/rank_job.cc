@@ -4,6 +4,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "base/exit_code.h"
 #include "base/log.h"
 #include "base/terminal.h"
 #include "io/sync.h"
@@ -23,6 +24,12 @@ std::string TemporariesOf(const std::string& output) {
   constexpr std::string_view kBeforePid = ".tmp-";
   const std::string name = io::HiddenSibling(path.string());
   return name.substr(0, name.rfind(kBeforePid) + kBeforePid.size());
+}
+
+/// A rank that ends with a status that none of our own returns is broken; it has found nothing.
+int OurExitCode(int code) {
+  const bool ours = code == kExitFine || code == kExitBadInput || code == kExitInterrupted;
+  return ours ? code : kExitCouldNotRun;
 }
 
 }  // namespace
@@ -67,7 +74,7 @@ Result<int> RunRankJob(const Context& context, const RankJobOptions& options, co
   spec.temporaries = TemporariesOf(job.output);
   RINGWARD_ASSIGN(const auto result, launch::RunJob(spec));
   if (!result.message.empty()) WriteStderrLine(result.message);
-  return result.exit_code;
+  return OurExitCode(result.exit_code);
 }
 
 }  // namespace ringward::cli

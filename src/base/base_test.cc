@@ -1,7 +1,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <new>
+#include <stdexcept>
+#include <system_error>
 
+#include "base/caught.h"
 #include "base/clock.h"
 #include "base/exit_code.h"
 #include "base/result.h"
@@ -72,6 +76,20 @@ TEST(RngTest, BelowCoversItsRangeEvenly) {
   std::array<int, 3> seen{};
   for (int i = 0; i < 30'000; ++i) ++seen[rng.Below(3)];
   for (const int count : seen) EXPECT_NEAR(count, 10'000, 400);
+}
+
+TEST(CaughtTest, SaysWhatAnExceptionMeans) {
+  const auto what = [](auto thrown) {
+    const auto status = Guarded([&]() -> Result<int> { throw thrown; });
+    return status ? "" : status.error().what();
+  };
+  const auto again = std::make_error_code(std::errc::resource_unavailable_try_again);
+  EXPECT_EQ(what(std::bad_alloc()), "out of memory");
+  EXPECT_EQ(what(std::system_error(again)),
+            "cannot start a thread: Resource temporarily unavailable");
+  EXPECT_EQ(what(std::runtime_error("a\nb")), "unexpected failure: a\\nb");
+  EXPECT_EQ(what(7), "unexpected failure");
+  EXPECT_EQ(*Guarded([]() -> Result<int> { return 5; }), 5);
 }
 
 TEST(ClockTest, ManualClockMovesOnlyWhenTold) {

@@ -177,6 +177,7 @@ TEST(MpirunTest, ArgumentsKeepEverythingInTheJobsFolder) {
   EXPECT_TRUE(has("orte_tmpdir_base", "/f"));
   EXPECT_TRUE(has("btl_vader_backing_directory", "/f"));
   EXPECT_TRUE(has("mpi_yield_when_idle", "0"));
+  EXPECT_TRUE(has("opal_signal", "")) << "no stack traces of Open MPI's own";
   EXPECT_FALSE(has("btl_vader_single_copy_mechanism", "none"));
   const auto count = [](const std::vector<std::string>& words, const std::string& word) {
     return std::count(words.begin(), words.end(), word);

@@ -30,6 +30,7 @@ std::vector<std::string> MpirunArguments(const MpirunOptions& options) {
       {"btl_vader_backing_directory", options.folder},
       {"shmem_mmap_backing_file_base_dir", options.folder},
       {"mpi_yield_when_idle", options.yield ? "1" : "0"},
+      {"opal_signal", ""},  // else a rank that is killed by SIGSEGV prints a stack trace
   };
   if (!options.single_copy) settings.emplace_back("btl_vader_single_copy_mechanism", "none");
   for (const auto& [name, value] : settings) {

@@ -127,6 +127,17 @@ class Test:
         job.assert_nothing_left()
         return f"{took:.1f} s"
 
+    def a_rank_has_no_memory(self, rng):
+        """It says so itself, in one line."""
+        del rng
+        limited = ["/bin/sh", "-c", 'ulimit -v 1000000; exec "$0" "$@"']
+        job = self.job(2, ["selftest", "--elements", "1000000000"], prelude=limited)
+        _, err, took = job.finish(60)
+        assert re.search(r"\nringward: rank [01] \(pid \d+\) failed: out of memory; ended the other rank\n$", err), err
+        assert err.count("\n") == 2 and job.process.returncode == 3, err
+        job.assert_nothing_left()
+        return f"{took:.1f} s"
+
     def slow_is_not_guilty(self, rng):
         """Rank 0 reads data for longer than the timeout of collectives: nobody is ended."""
         del rng
@@ -242,7 +253,7 @@ class Test:
 PHASES = [name for name in vars(Test) if not name.startswith("_") and name not in
           ("job", "close", "expect_named", "hurt", "random_blow")]
 # Enough for every change; the others take part in the acceptance run.
-QUICK = ["frozen_before_joining", "a_rank_fails_by_itself", "launcher_killed", "interrupted",
+QUICK = ["frozen_before_joining", "a_rank_fails_by_itself", "a_rank_has_no_memory", "launcher_killed", "interrupted",
          "half_written_output"]
 
 

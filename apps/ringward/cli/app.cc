@@ -4,10 +4,9 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <exception>
-#include <new>
 #include <optional>
 
+#include "base/caught.h"
 #include "base/interrupt.h"
 #include "base/nearest_name.h"
 #include "base/terminal.h"
@@ -131,13 +130,9 @@ int RunApp(const Registry& registry, std::span<const std::string> args, Output& 
   int code = kExitCouldNotRun;
   try {
     code = Dispatch(registry, args, out);
-  } catch (const std::bad_alloc&) {
+  } catch (...) {
     ClearTransientLine();
-    return Fail("ringward", Error(Code::kResource, "out of memory"));
-  } catch (const std::exception& problem) {
-    ClearTransientLine();
-    return Fail("ringward",
-                Error(Code::kResource, "unexpected failure: " + Printable(problem.what(), 300)));
+    return Fail("ringward", CaughtError());
   }
   if (auto written = out.Finish(); !written && !out.reader_left()) {
     const int failed = Fail("ringward", written.error());
