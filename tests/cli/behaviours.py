@@ -36,6 +36,19 @@ def closed_output(programs):
         yield f"{done.returncode}, {done.stderr!r}"
 
 
+def full_disk_under_a_stream(programs):
+    """a subcommand that notices a full disk itself says so once"""
+    with tempfile.TemporaryDirectory(prefix="ringward-cli-") as folder, open("/dev/full", "w", encoding="utf-8") as full:
+        root = pathlib.Path(folder)
+        make_table(root / "rows.csv", 300, 3)
+        subprocess.run([programs["ringward"], "train", "--data", root / "rows.csv", "--out", root / "model", "--hidden",
+                        "2", "--steps", "2", "-q"], capture_output=True, timeout=DEADLINE_S, check=True)
+        done = subprocess.run([programs["ringward"], "score", "--model", root / "model", "--data", root / "rows.csv"],
+                              stdout=full, stderr=subprocess.PIPE, text=True, timeout=DEADLINE_S, check=False)
+    if done.returncode != 3 or done.stderr != "ringward: standard output: No space left on device\n":
+        yield f"{done.returncode}, {done.stderr!r}"
+
+
 def reader_left(programs):
     """a reader that leaves ends the program quietly"""
     script = '"$0" demo end endless | head -n 1; echo ${PIPESTATUS[0]}'
@@ -237,5 +250,5 @@ def rows_of_a_stream(programs):
             yield f"from {name}: {text!r}, from the file: {from_file!r}"
 
 
-CHECKS = [full_disk, closed_output, reader_left, interrupts, log_file, progress_bar, colour, json_round_trip,
-          bash_completion, real_completion, zsh_completion, rows_of_a_stream]
+CHECKS = [full_disk, full_disk_under_a_stream, closed_output, reader_left, interrupts, log_file, progress_bar, colour,
+          json_round_trip, bash_completion, real_completion, zsh_completion, rows_of_a_stream]

@@ -72,6 +72,8 @@ int RunSubcommand(const Registry& registry, const Registry::Entry& entry,
   ClearTransientLine();
   // Once the reader has left, an error about it is the expected end, not news.
   if (!code && out.reader_left()) return kExitFine;
+  // Nor after another failed write: RunApp says what it was.
+  if (!code && out.failed()) return ExitCodeOf(code.error().code());
   return code ? *code : Fail(who, code.error());
 }
 
