@@ -73,6 +73,7 @@ Result<int> RunRankJob(const Context& context, const RankJobOptions& options, co
   spec.forward_input = job.forward_input;
   spec.temporaries = TemporariesOf(job.output);
   RINGWARD_ASSIGN(const auto result, launch::RunJob(spec));
+  if (result.reader_left) context.out.NoteReaderLeft();
   if (!result.message.empty()) WriteStderrLine(result.message);
   return OurExitCode(result.exit_code);
 }

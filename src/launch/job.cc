@@ -145,13 +145,19 @@ std::string FailureMessage(const Failure& failure, int ended, const Output& outp
 JobResult Conclude(const Outcome& outcome, const SignalGuard& signals, const Output& output) {
   if (outcome.interrupted) {
     const std::string ranks = outcome.ended == 1 ? "rank" : "ranks";
-    return {kExitInterrupted, -1,
+    return {kExitInterrupted, -1, false,
             "ringward: interrupted by " + SignalName(signals.last_signal()) + "; ended " +
                 std::to_string(outcome.ended) + " " + ranks};
   }
-  if (!outcome.failure) return {};
-  const Failure& failure = *outcome.failure;
-  return {failure.exit_code, failure.rank, FailureMessage(failure, outcome.ended, output)};
+  if (outcome.failure) {
+    const Failure& failure = *outcome.failure;
+    return {failure.exit_code, failure.rank, false, FailureMessage(failure, outcome.ended, output)};
+  }
+  // The last lines are written after the ranks have ended, so this may be news.
+  const Status written = output.status();
+  if (written) return {};
+  if (output.reader_left()) return {kExitCouldNotRun, -1, true, {}};
+  return {kExitCouldNotRun, -1, false, "ringward: " + written.error().what()};
 }
 
 }  // namespace

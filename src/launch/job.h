@@ -43,7 +43,9 @@ struct JobResult {
   /// 0 = every rank did its work; the culprit's own exit status; kExitCouldNotRun if it was killed
   /// or froze; kExitInterrupted if the user ended the job.
   int exit_code = 0;
-  int culprit = -1;     ///< the first rank to fail; -1 = none, or undecided
+  int culprit = -1;  ///< the first rank to fail; -1 = none, or undecided
+  /// Whoever read our output has gone: no failure to speak of; programs end quietly then.
+  bool reader_left = false;
   std::string message;  ///< for standard error, lines without the last newline; empty = nothing
 };
 

@@ -30,31 +30,34 @@ constexpr milliseconds kIdle{200};             ///< then parts of lines are pass
 constexpr std::size_t kBlock = 64U << 10U;     ///< read at once, and longest line held back
 constexpr std::size_t kWriteBlock = PIPE_BUF;  ///< poll() promises room for as much in a pipe
 
-/// Writes to one of our own standard streams; gives up when its reader is gone or, once asked to
-/// hurry, when its reader does not read.
+/// Writes to one of our own standard streams; gives up when that fails or, once asked to hurry,
+/// when its reader does not read.
 class Sink {
  public:
-  explicit Sink(int fd, const std::atomic<std::int64_t>& give_up_at)
-      : fd_(fd), give_up_at_(give_up_at) {}
+  Sink(const char* name, int fd, const std::atomic<std::int64_t>& give_up_at)
+      : name_(name), fd_(fd), give_up_at_(give_up_at) {}
 
-  /// False: the reader is gone.
-  bool Write(std::string_view bytes) {
-    while (!bytes.empty() && !gone_) {
+  void Write(std::string_view bytes) {
+    while (!bytes.empty() && error_ == 0) {
       pollfd wait{fd_, POLLOUT, 0};
       const int ready = poll(&wait, 1, 100);
-      if (ready == 0 && Time::now().time_since_epoch().count() > give_up_at_) return true;
+      if (ready == 0 && Time::now().time_since_epoch().count() > give_up_at_) return;
       if (ready <= 0) continue;
       const ssize_t wrote = write(fd_, bytes.data(), std::min(bytes.size(), kWriteBlock));
       if (wrote > 0) bytes.remove_prefix(static_cast<std::size_t>(wrote));
-      if (wrote < 0 && errno != EINTR && errno != EAGAIN) gone_ = true;
+      if (wrote < 0 && errno != EINTR && errno != EAGAIN) error_ = errno;
     }
-    return !gone_;
   }
 
+  const char* name() const { return name_; }
+  /// errno of the first write that failed; 0 = none. Thread-safe.
+  int error() const { return error_; }
+
  private:
+  const char* name_;
   int fd_;
   const std::atomic<std::int64_t>& give_up_at_;
-  bool gone_ = false;
+  std::atomic<int> error_{0};
 };
 
 /// One output stream of one rank.
@@ -112,7 +115,9 @@ class Input {
 class PipeOutput final : public Output {
  public:
   explicit PipeOutput(const OutputOptions& options)
-      : options_(options), out_(options.out, give_up_at_), err_(options.err, give_up_at_) {}
+      : options_(options),
+        out_("standard output", options.out, give_up_at_),
+        err_("standard error", options.err, give_up_at_) {}
   ~PipeOutput() override { Stop(milliseconds(0)); }
 
   Status Open();
@@ -122,7 +127,8 @@ class PipeOutput final : public Output {
   int engine_fd() const override { return engine_write_.get(); }
   void Stop(milliseconds patience) override;
   std::vector<std::string> Tail(int rank) const override;
-  bool broken() const override { return broken_; }
+  Status status() const override;
+  bool reader_left() const override { return out_.error() == EPIPE || err_.error() == EPIPE; }
 
  private:
   Status AddRank(int rank);
@@ -135,7 +141,6 @@ class PipeOutput final : public Output {
 
   OutputOptions options_;
   std::atomic<std::int64_t> give_up_at_{INT64_MAX};
-  std::atomic<bool> broken_{false};
   Sink out_;
   Sink err_;
   std::vector<Stream> streams_;
@@ -190,8 +195,14 @@ Status PipeOutput::Open() {
 }
 
 void PipeOutput::Pass(Stream& stream, std::string_view bytes) {
-  if (bytes.empty() || stream.sink == nullptr) return;
-  if (!stream.sink->Write(bytes)) broken_ = true;
+  if (stream.sink != nullptr) stream.sink->Write(bytes);
+}
+
+Status PipeOutput::status() const {
+  for (const Sink* const sink : {&out_, &err_}) {
+    if (const int error = sink->error(); error != 0) return SystemError(sink->name(), error);
+  }
+  return Ok();
 }
 
 /// Takes what is there; false if there was nothing.

@@ -46,8 +46,11 @@ class Output {
   /// The last lines of a rank (or kEngine), oldest first. Call after Stop().
   virtual std::vector<std::string> Tail(int rank) const = 0;
 
-  /// True once whoever read our output has gone (EPIPE). Thread-safe.
-  virtual bool broken() const = 0;
+  /// kResource, "standard output: No space left on device", once a stream cannot be written; what
+  /// comes after is dropped. Thread-safe.
+  virtual Status status() const = 0;
+  /// True if that is because whoever read it has gone. Thread-safe.
+  virtual bool reader_left() const = 0;
 };
 
 /// Paths of a rank's pipes, for the keeper that opens the other ends.

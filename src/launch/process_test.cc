@@ -140,7 +140,7 @@ TEST(OutputTest, PassesOnLogsAndKeepsTails) {
   EXPECT_EQ((*output)->Tail(0), (std::vector<std::string>{"a result", "no newline"}));
   EXPECT_EQ((*output)->Tail(1), (std::vector<std::string>{"trouble"}));
   EXPECT_EQ((*output)->Tail(Output::kEngine), (std::vector<std::string>{"noise"}));
-  EXPECT_FALSE((*output)->broken());
+  EXPECT_TRUE((*output)->status());
 }
 
 TEST(OutputTest, RanksDoNotMixWithinALine) {
@@ -179,6 +179,26 @@ TEST(OutputTest, InputReachesRankZeroWholeAndEnds) {
   (*output)->Stop(seconds(30));
 }
 
+TEST(OutputTest, AFullDiskIsSaidWithItsStream) {
+  for (const bool of_out : {true, false}) {
+    const TestFolder folder;
+    const Fd null(open("/dev/null", O_WRONLY | O_CLOEXEC));
+    const Fd full(open("/dev/full", O_WRONLY | O_CLOEXEC));
+    auto output = Output::Start({.ranks = 1,
+                                 .folder = folder.path(),
+                                 .out = of_out ? full.get() : null.get(),
+                                 .err = of_out ? null.get() : full.get()});
+    ASSERT_TRUE(output);
+    WriteTo(of_out ? OutPipe(folder.path(), 0) : ErrPipe(folder.path(), 0), "lost\n");
+    (*output)->Stop(seconds(30));
+    const Status status = (*output)->status();
+    ASSERT_FALSE(status);
+    EXPECT_EQ(status.error().what(), std::string(of_out ? "standard output" : "standard error") +
+                                         ": No space left on device");
+    EXPECT_FALSE((*output)->reader_left());
+  }
+}
+
 TEST(OutputTest, ALostReaderIsNoticedAndAStoppedOneIsLeftBehind) {
   const TestFolder folder;
   std::array<int, 2> ends{};
@@ -198,13 +218,13 @@ TEST(OutputTest, ALostReaderIsNoticedAndAStoppedOneIsLeftBehind) {
     }
   });
   rank.join();
-  EXPECT_FALSE((*output)->broken()) << "a reader that pauses is not lost";
+  EXPECT_TRUE((*output)->status()) << "a reader that pauses is not lost";
   reader.reset();
   const auto end = std::chrono::steady_clock::now() + seconds(30);
-  while (!(*output)->broken() && std::chrono::steady_clock::now() < end) {
+  while ((*output)->status() && std::chrono::steady_clock::now() < end) {
     std::this_thread::sleep_for(milliseconds(5));
   }
-  EXPECT_TRUE((*output)->broken());
+  EXPECT_TRUE((*output)->reader_left());
   (*output)->Stop(milliseconds(100));
 }
 

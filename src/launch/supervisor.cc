@@ -48,6 +48,11 @@ Outcome Supervisor::Run() {
       outcome.ended = EndRanks(spec_.grace, -1);
       return outcome;
     }
+    if (!output_.status()) {
+      Outcome outcome{.output_failed = true};
+      outcome.ended = EndRanks(std::min(spec_.grace, kFailedGrace), -1);
+      return outcome;
+    }
     if (const auto failure = Detect()) {
       Outcome outcome{.failure = failure};
       outcome.ended = EndRanks(std::min(spec_.grace, kFailedGrace), failure->rank);
@@ -137,9 +142,6 @@ bool Supervisor::Settled(const Evidence& evidence) {
 }
 
 std::optional<Failure> Supervisor::Detect() {
-  if (output_.broken()) {
-    return Failure{-1, "nobody reads the output any more", kExitCouldNotRun, false};
-  }
   Evidence evidence = Gather();
   if (HasFailed(evidence)) {
     if (!Settled(evidence)) return std::nullopt;

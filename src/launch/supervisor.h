@@ -16,8 +16,9 @@ namespace ringward::launch {
 
 /// How the ranks' time ended.
 struct Outcome {
-  std::optional<Failure> failure;  ///< empty = every rank did its work, or `interrupted`
+  std::optional<Failure> failure;  ///< empty = every rank did its work, or what is said below
   bool interrupted = false;        ///< the user ended the job
+  bool output_failed = false;      ///< Output::status() says why
   int ended = 0;                   ///< other ranks that were ended because of that
 };
 
@@ -29,7 +30,7 @@ class Supervisor {
              const Output& output, SignalGuard& signals);
 
   /// Returns when all ranks are gone, having ended them if one failed or froze, if the user asked
-  /// for it, or if nobody reads the output any more.
+  /// for it, or if the output cannot be written.
   Outcome Run();
 
  private:

@@ -49,6 +49,19 @@ def full_disk_under_a_stream(programs):
         yield f"{done.returncode}, {done.stderr!r}"
 
 
+def output_of_ranks(programs):
+    """what ranks print to a full disk is an error in one line, to a reader that left a quiet end"""
+    with tempfile.TemporaryDirectory(prefix="ringward-cli-") as folder:
+        make_table(pathlib.Path(folder, "rows.csv"), 300, 3)
+        train = '"$0" train --data rows.csv --out model --hidden 2 --steps 2 -q'
+        for script, code, err in ((f"{train} >/dev/full", 3, "ringward: standard output: No space left on device\n"),
+                                  (f"{train} | true; exit ${{PIPESTATUS[0]}}", 141, "")):
+            done = subprocess.run(["bash", "-c", script, programs["ringward"]], cwd=folder, capture_output=True,
+                                  text=True, timeout=DEADLINE_S, check=False)
+            if done.returncode != code or done.stderr != err:
+                yield f"{script}: {done.returncode}, {done.stderr!r}"
+
+
 def reader_left(programs):
     """a reader that leaves ends the program quietly"""
     script = '"$0" demo end endless | head -n 1; echo ${PIPESTATUS[0]}'
@@ -250,5 +263,5 @@ def rows_of_a_stream(programs):
             yield f"from {name}: {text!r}, from the file: {from_file!r}"
 
 
-CHECKS = [full_disk, full_disk_under_a_stream, closed_output, reader_left, interrupts, log_file, progress_bar, colour,
-          json_round_trip, bash_completion, real_completion, zsh_completion, rows_of_a_stream]
+CHECKS = [full_disk, full_disk_under_a_stream, closed_output, output_of_ranks, reader_left, interrupts, log_file,
+          progress_bar, colour, json_round_trip, bash_completion, real_completion, zsh_completion, rows_of_a_stream]

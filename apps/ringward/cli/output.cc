@@ -45,6 +45,10 @@ void Output::Flush() {
 
 bool Output::reader_left() const { return error_ == EPIPE; }
 
+void Output::NoteReaderLeft() {
+  if (!failed()) error_ = EPIPE;
+}
+
 Status Output::Finish() {
   Flush();
   if (!failed()) return Ok();

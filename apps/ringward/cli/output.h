@@ -36,6 +36,8 @@ class Output {
   bool failed() const { return error_ != 0; }
   /// True when the failure was a reader that closed its end.
   bool reader_left() const;
+  /// Somebody else who wrote to the same descriptor saw that the reader has closed its end.
+  void NoteReaderLeft();
   /// Flushes. kResource with "standard output: No space left on device" after any failed write.
   Status Finish();
 
