@@ -87,6 +87,19 @@ int FirstToEnd(const Evidence& evidence, Predicate counts) {
   return first;
 }
 
+/// The first that ended abnormally neither for its peers' sake nor at mpirun's word; -1 = none.
+int FirstOfItself(const Evidence& evidence) {
+  return FirstToEnd(evidence,
+                    [](const RankEvidence& r) { return !IsVictim(r) && !WasTerminated(r); });
+}
+
+/// Told to end by a signal, Open MPI's mpirun terminates its ranks and exits with 1, where no rank
+/// did; else with the status of the rank it saw fail, 128 + N for one killed by signal N.
+bool MpirunWasEnded(int wait_status) {
+  constexpr int kStatus = 1;
+  return WIFSIGNALED(wait_status) || WEXITSTATUS(wait_status) == kStatus;
+}
+
 int FirstToVanish(const Evidence& evidence) {
   int first = -1;
   for (std::size_t i = 0; i < evidence.ranks.size(); ++i) {
@@ -126,18 +139,27 @@ bool HasFinished(const Evidence& evidence) {
   return std::all_of(evidence.ranks.begin(), evidence.ranks.end(), EndedWell);
 }
 
+bool HangsOnMpirun(const Evidence& evidence) {
+  if (FirstOfItself(evidence) >= 0) return false;
+  return FirstToVanish(evidence) >= 0 ||
+         FirstToEnd(evidence, [](const RankEvidence& r) { return WasTerminated(r); }) >= 0;
+}
+
 Failure Blame(const Evidence& evidence) {
   if (evidence.verdict && evidence.verdict->culprit >= 0) return FromVerdict(evidence);
   const int vanished = FirstToVanish(evidence);
-  int rank =
-      FirstToEnd(evidence, [](const RankEvidence& r) { return !IsVictim(r) && !WasTerminated(r); });
-  const bool mpirun_killed = evidence.mpirun_status && WIFSIGNALED(*evidence.mpirun_status);
+  int rank = FirstOfItself(evidence);
+  const bool mpirun_killed = evidence.mpirun_status && MpirunWasEnded(*evidence.mpirun_status);
   if (rank < 0 && vanished < 0 && !mpirun_killed) {
     rank = FirstToEnd(evidence, [](const RankEvidence& r) { return !IsVictim(r); });
   }
   if (rank >= 0) return FromEnd(evidence, rank);
   if (mpirun_killed) {
-    return {-1, "mpirun " + DescribeExit(*evidence.mpirun_status), kExitCouldNotRun, false};
+    const bool killed = WIFSIGNALED(*evidence.mpirun_status);
+    return {-1,
+            "mpirun " + DescribeExit(*evidence.mpirun_status) +
+                (killed ? "" : " before its ranks ended"),
+            kExitCouldNotRun, false};
   }
   if (vanished >= 0) {
     const std::string where = Whereabouts(At(evidence, vanished).status);

@@ -42,6 +42,10 @@ bool HasFailed(const Evidence& evidence);
 /// True if every rank has done its work and is gone.
 bool HasFinished(const Evidence& evidence);
 
+/// True if ranks were terminated or vanished and nothing else happened: how mpirun ends will tell
+/// whether it was mpirun's doing.
+bool HangsOnMpirun(const Evidence& evidence);
+
 /// Names the first to fail. In order: the culprit of a verdict; the rank that ended abnormally
 /// first, leaving out victims (ranks that gave up without accusing anyone: their peers failed
 /// them) and, where others ended otherwise, SIGTERM (what mpirun sends to the rest); mpirun;

@@ -88,7 +88,7 @@ INSTANTIATE_TEST_SUITE_P(
                   "rank 1 (pid 70) was killed by SIGSEGV before its first collective",
                   3},
         BlameCase{"the_first_terminated_where_nothing_else_happened",
-                  {{Ended(SIGTERM, 7), Ended(SIGTERM, 6)}, {}, Exited(1), kNobody},
+                  {{Ended(SIGTERM, 7), Ended(SIGTERM, 6)}, {}, Exited(128 + SIGTERM), kNobody},
                   1,
                   "rank 1 (pid 70) was killed by SIGTERM before its first collective",
                   3},
@@ -96,6 +96,16 @@ INSTANTIATE_TEST_SUITE_P(
                   {{Vanished(5), Vanished(4)}, {}, SIGKILL, kNobody},
                   -1,
                   "mpirun was killed by SIGKILL",
+                  3},
+        BlameCase{"mpirun_when_it_ended_and_took_several_ranks_along",
+                  {{Vanished(5), Vanished(4)}, {}, Exited(1), kNobody},
+                  -1,
+                  "mpirun exited with status 1 before its ranks ended",
+                  3},
+        BlameCase{"mpirun_when_it_was_told_to_end_and_terminated_its_ranks",
+                  {{Ended(SIGTERM, 7), Vanished(4)}, {}, Exited(1), kNobody},
+                  -1,
+                  "mpirun exited with status 1 before its ranks ended",
                   3},
         BlameCase{"mpirun_when_it_gave_up_before_there_were_ranks",
                   {{RankEvidence{}, RankEvidence{}}, {}, Exited(213), kNobody},
@@ -109,7 +119,7 @@ INSTANTIATE_TEST_SUITE_P(
                   "process is lost too",
                   3},
         BlameCase{"a_rank_that_lost_its_parent_before_those_that_mpirun_terminated",
-                  {{Ended(SIGTERM, 9), Vanished(300)}, {}, Exited(1), kNobody},
+                  {{Ended(SIGTERM, 9), Vanished(300)}, {}, Exited(128 + SIGKILL), kNobody},
                   1,
                   "rank 1 (pid 70) died before its first collective; how is not known, its parent "
                   "process is lost too",
@@ -171,6 +181,13 @@ TEST(BlameTest, FinishedRanksAreNoFailure) {
   EXPECT_FALSE(HasFailed(evidence));
   EXPECT_TRUE(HasFinished(evidence));
   EXPECT_FALSE(HasFailed({{Running(), Ended(0, 3)}, {}, {}, kNobody}));
+}
+
+TEST(BlameTest, OnlyTerminatedAndVanishedRanksHangOnMpirun) {
+  EXPECT_TRUE(HangsOnMpirun({{Ended(SIGTERM, 3), Running()}, {}, {}, kNobody}));
+  EXPECT_TRUE(HangsOnMpirun({{Vanished(3), Running()}, {}, {}, kNobody}));
+  EXPECT_FALSE(HangsOnMpirun({{Ended(SIGTERM, 3), Ended(SIGKILL, 4)}, {}, {}, kNobody}));
+  EXPECT_FALSE(HangsOnMpirun({{Victim(3, "peer lost"), Running()}, {}, {}, kNobody}));
 }
 
 TEST(BlameTest, WhereaboutsSayTheStepAndTheCollective) {

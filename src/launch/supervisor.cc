@@ -132,13 +132,15 @@ bool Supervisor::Settled(const Evidence& evidence) {
   const bool status_due =
       std::any_of(evidence.ranks.begin(), evidence.ranks.end(),
                   [&](const RankEvidence& rank) { return rank.dead && !rank.status.wait_status; });
+  const bool mpirun_due =
+      spec_.engine.engine == "mpi" && !evidence.mpirun_status && HangsOnMpirun(evidence);
   // Its exit status is the job's.
   if (accused_self) {
     const auto culprit = static_cast<std::size_t>(evidence.verdict->culprit);
     return evidence.ranks[culprit].status.wait_status || failing > kSettleAtMost;
   }
   if (named) return true;
-  return failing > (status_due ? kSettleAtMost : kSettle);
+  return failing > (status_due || mpirun_due ? kSettleAtMost : kSettle);
 }
 
 std::optional<Failure> Supervisor::Detect() {

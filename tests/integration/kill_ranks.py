@@ -205,16 +205,21 @@ class Test:
     def mpirun_killed(self, rng):
         if self.engine != "mpi":
             return "not with this engine"
-        delay = rng.uniform(0, 1.5)
-        job = self.job(2, STEPS)
-        pid = job.wait_for("mpirun", "--allow-run-as-root" if os.geteuid() == 0 else "-np")
-        time.sleep(delay)
-        job.remember_sockets()
-        os.kill(pid, signal.SIGKILL)
-        _, err, took = job.finish(LIMIT)
-        assert "ringward: mpirun was killed by SIGKILL" in err, err
-        job.assert_nothing_left()
-        return f"{took:.1f} s"
+        lines = []
+        for how, words in ((signal.SIGKILL, "was killed by SIGKILL"), (signal.SIGTERM, "exited with status"),
+                           (signal.SIGHUP, "exited with status")):
+            job = self.job(2, STEPS)
+            pid = job.wait_for("mpirun", "--allow-run-as-root" if os.geteuid() == 0 else "-np")
+            job.wait_for("ringward-rank", rank=1)
+            time.sleep(rng.uniform(0.5, 1.5))
+            job.remember_sockets()
+            os.kill(pid, how)
+            _, err, took = job.finish(LIMIT)
+            assert f"ringward: mpirun {words}" in err, f"{how}: {err}"
+            job.assert_nothing_left()
+            lines.append(f"{took:.1f} s")
+            self.tmp.cleanup()
+        return ", ".join(lines)
 
     def interrupted(self, rng):
         how = rng.choice([signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
