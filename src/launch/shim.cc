@@ -57,6 +57,7 @@ Result<Pipes> OpenPipes(const RankEnvironment& rank) {
   dup2(pipes.out.get(), STDOUT_FILENO);
   dup2(pipes.err.get(), STDERR_FILENO);
   sigprocmask(SIG_SETMASK, &mask, nullptr);
+  ::signal(SIGXFSZ, SIG_DFL);  // what the keeper ignores is not every program's choice
   std::vector<char*> argv;
   argv.reserve(command.size() + 1);
   for (const std::string& argument : command) argv.push_back(const_cast<char*>(argument.c_str()));

@@ -49,6 +49,18 @@ def full_disk_under_a_stream(programs):
         yield f"{done.returncode}, {done.stderr!r}"
 
 
+def file_size_limit(programs):
+    """a file beyond `ulimit -f` is an error in one line, not a signal"""
+    with tempfile.TemporaryDirectory(prefix="ringward-cli-") as folder:
+        for script in ('ulimit -f 1; "$0" simulate table --rows 400 --seed 1 --out out.csv -q',
+                       'ulimit -f 1; "$0" train --data rows.csv --out out --hidden 900 --steps 2 -q'):
+            make_table(pathlib.Path(folder, "rows.csv"), 50, 3)
+            done = subprocess.run(["bash", "-c", script, programs["ringward"]], cwd=folder, capture_output=True,
+                                  text=True, timeout=DEADLINE_S, check=False)
+            if done.returncode != 3 or not re.fullmatch(r"ringward.*: File too large\n", done.stderr):
+                yield f"{script}: {done.returncode}, {done.stderr!r}"
+
+
 def output_of_ranks(programs):
     """what ranks print to a full disk is an error in one line, to a reader that left a quiet end"""
     with tempfile.TemporaryDirectory(prefix="ringward-cli-") as folder:
@@ -263,5 +275,6 @@ def rows_of_a_stream(programs):
             yield f"from {name}: {text!r}, from the file: {from_file!r}"
 
 
-CHECKS = [full_disk, full_disk_under_a_stream, closed_output, output_of_ranks, reader_left, interrupts, log_file,
-          progress_bar, colour, json_round_trip, bash_completion, real_completion, zsh_completion, rows_of_a_stream]
+CHECKS = [full_disk, full_disk_under_a_stream, closed_output, output_of_ranks, file_size_limit, reader_left,
+          interrupts, log_file, progress_bar, colour, json_round_trip, bash_completion, real_completion,
+          zsh_completion, rows_of_a_stream]

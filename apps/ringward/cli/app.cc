@@ -147,6 +147,7 @@ int Main(const Registry& registry, int argc, char** argv) {
   KeepStandardDescriptorsTaken();
   // Sockets of peers that died must give errors, not a signal; Output handles standard output.
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file beyond `ulimit -f` is an error of write()
   InstallInterruptHandling();
   const std::vector<std::string> args(argv + (argc > 0 ? 1 : 0), argv + argc);
   Output out(STDOUT_FILENO);
