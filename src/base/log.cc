@@ -5,6 +5,7 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -60,6 +61,16 @@ spdlog::level::level_enum ToSpdlog(LogLevel level) {
   return spdlog::level::off;
 }
 
+/// Says once, on standard error alone, that the log file does not take everything.
+void WarnOfLostLines(spdlog::logger& logger) {
+  const auto rest = std::make_shared<spdlog::logger>("ringward", logger.sinks().front());
+  const auto said = std::make_shared<std::atomic<bool>>(false);
+  logger.set_error_handler([rest, said](const std::string& problem) {
+    if (said->exchange(true)) return;
+    rest->warn("the log file is incomplete: {}", Printable(problem, kLongestMessage));
+  });
+}
+
 std::shared_ptr<spdlog::logger> MakeLogger(const LogOptions& options) {
   std::vector<spdlog::sink_ptr> sinks{std::make_shared<StderrSink>()};
   if (!options.file.empty()) {
@@ -69,6 +80,7 @@ std::shared_ptr<spdlog::logger> MakeLogger(const LogOptions& options) {
   const std::string rank = options.rank ? fmt::format(" rank={}", *options.rank) : "";
   logger->set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %l" + rank + " %v", spdlog::pattern_time_type::utc);
   logger->set_level(ToSpdlog(options.level));
+  WarnOfLostLines(*logger);
   logger->flush_on(spdlog::level::debug);  // a rank that dies must leave its last line behind
   return logger;
 }

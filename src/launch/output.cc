@@ -16,6 +16,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/log.h"
 #include "base/system_error.h"
 #include "launch/line_tail.h"
 #include "launch/process.h"
@@ -59,6 +60,10 @@ class Sink {
   const std::atomic<std::int64_t>& give_up_at_;
   std::atomic<int> error_{0};
 };
+
+std::string LogPath(const std::string& folder, int rank) {
+  return folder + "/rank-" + std::to_string(rank) + ".log";
+}
 
 /// One output stream of one rank.
 struct Stream {
@@ -134,6 +139,7 @@ class PipeOutput final : public Output {
   Status AddRank(int rank);
   Status AddPipe(const std::string& path, int rank, Sink* sink);
   Status OpenLogs();
+  void AddToLog(int rank, std::string_view bytes);
   void Run();
   bool Read(Stream& stream);
   void Pass(Stream& stream, std::string_view bytes);
@@ -144,7 +150,8 @@ class PipeOutput final : public Output {
   Sink out_;
   Sink err_;
   std::vector<Stream> streams_;
-  std::vector<Fd> logs_;  ///< by rank; empty without log_dir
+  std::vector<Fd> logs_;  ///< by rank; empty without log_dir, closed after a failed write
+  bool log_failed_ = false;
   Fd engine_write_;
   Fd wake_;
   std::unique_ptr<Input> input_;
@@ -166,7 +173,7 @@ Status PipeOutput::OpenLogs() {
   std::filesystem::create_directories(options_.log_dir, error);
   if (error) return SystemError("cannot create " + options_.log_dir, error.value());
   for (int rank = 0; rank < options_.ranks; ++rank) {
-    const std::string path = options_.log_dir + "/rank-" + std::to_string(rank) + ".log";
+    const std::string path = LogPath(options_.log_dir, rank);
     logs_.emplace_back(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
     if (!logs_.back()) return SystemError("cannot create " + path, errno);
   }
@@ -205,6 +212,23 @@ Status PipeOutput::status() const {
   return Ok();
 }
 
+/// A log on a full disk must not end the job: it ends where the disk did, and we say so once.
+void PipeOutput::AddToLog(int rank, std::string_view bytes) {
+  Fd& log = logs_[static_cast<std::size_t>(rank)];
+  while (log && !bytes.empty()) {
+    const ssize_t wrote = write(log.get(), bytes.data(), bytes.size());
+    if (wrote >= 0) {
+      bytes.remove_prefix(static_cast<std::size_t>(wrote));
+    } else if (errno != EINTR) {
+      const std::string why = SystemMessage(errno);
+      if (!std::exchange(log_failed_, true)) {
+        LogWarning("logs of ranks are incomplete: " + LogPath(options_.log_dir, rank) + ": " + why);
+      }
+      log.reset();
+    }
+  }
+}
+
 /// Takes what is there; false if there was nothing.
 bool PipeOutput::Read(Stream& stream) {
   std::array<char, kBlock> block{};
@@ -212,11 +236,7 @@ bool PipeOutput::Read(Stream& stream) {
   if (got <= 0) return false;
   const std::string_view bytes(block.data(), static_cast<std::size_t>(got));
   stream.tail.Add(bytes);
-  if (stream.rank >= 0 && !logs_.empty()) {
-    const int log = logs_[static_cast<std::size_t>(stream.rank)].get();
-    // A log on a full disk must not end the job; it ends where the disk did.
-    static_cast<void>(!write(log, bytes.data(), bytes.size()));
-  }
+  if (stream.rank >= 0 && !logs_.empty()) AddToLog(stream.rank, bytes);
   stream.held.append(bytes);
   // A progress bar's line ends in a carriage return.
   const std::size_t end = stream.held.find_last_of("\r\n");

@@ -143,6 +143,28 @@ TEST(OutputTest, PassesOnLogsAndKeepsTails) {
   EXPECT_TRUE((*output)->status());
 }
 
+TEST(OutputTest, ALogOnAFullDiskEndsWithOneWarning) {
+  const TestFolder folder;
+  const Fd null(open("/dev/null", O_WRONLY | O_CLOEXEC));
+  for (const char* rank : {"/rank-0.log", "/rank-1.log"}) {
+    ASSERT_EQ(symlink("/dev/full", (folder.path() + rank).c_str()), 0);
+  }
+  testing::internal::CaptureStderr();
+  auto output = Output::Start({.ranks = 2,
+                               .folder = folder.path(),
+                               .log_dir = folder.path(),
+                               .out = null.get(),
+                               .err = null.get()});
+  ASSERT_TRUE(output);
+  for (const int rank : {0, 1, 0}) WriteTo(OutPipe(folder.path(), rank), "lost\n");
+  (*output)->Stop(seconds(30));
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_TRUE((*output)->status());
+  EXPECT_NE(said.find(" warning logs of ranks are incomplete: " + folder.path()), std::string::npos)
+      << said;
+  EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << said;
+}
+
 TEST(OutputTest, RanksDoNotMixWithinALine) {
   const TestFolder folder;
   const Fd out(open((folder.path() + "/out").c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600));

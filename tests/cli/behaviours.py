@@ -104,6 +104,12 @@ def log_file(programs):
         text = path.read_text(encoding="utf-8")
     if not re.fullmatch(r'\S+Z info medium ranks=4 note="two words"\n\S+Z warning large\n', text):
         yield repr(text)
+    done = subprocess.run([programs["demo"], "demo", "end", "log", "--log-file", "/dev/full"], capture_output=True,
+                          text=True, timeout=DEADLINE_S, check=False)
+    lines = [r'\S+Z info medium ranks=4 note="two words"', r"\S+Z warning the log file is incomplete: .*/dev/full.*",
+             r"\S+Z warning large"]
+    if done.returncode or not re.fullmatch("".join(line + "\n" for line in lines), done.stderr):
+        yield f"/dev/full: {done.returncode}, {done.stderr!r}"
 
 
 def on_terminal(command, columns, env):
