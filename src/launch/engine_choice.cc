@@ -1,5 +1,12 @@
 #include "launch/engine_choice.h"
 
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+
+#include "base/system_error.h"
 #include "comm/board.h"
 #include "launch/process.h"
 
@@ -48,6 +55,14 @@ std::string WhyNoMpi(const Capabilities& can) {
   return can.mpi_missing.empty() ? "mpirun was not found" : can.mpi_missing;
 }
 
+/// mpirun, unlike the other engines, enters the working folder by its name; empty = it can.
+std::string WhyNotFromHere() {
+  std::error_code error;
+  const auto here = std::filesystem::current_path(error);
+  if (!error && access(here.c_str(), X_OK) == 0) return {};
+  return "mpirun cannot enter the working folder: " + SystemMessage(error ? error.value() : errno);
+}
+
 }  // namespace
 
 Result<EngineChoice> ChooseEngine(const std::string& requested, int ranks,
@@ -93,7 +108,8 @@ Capabilities ProbeCapabilities() {
   } else if (version->find("Open MPI") == std::string::npos) {
     can.mpi_missing = mpirun + " is not Open MPI's";
   } else {
-    can.mpirun = mpirun;
+    can.mpi_missing = WhyNotFromHere();
+    if (can.mpi_missing.empty()) can.mpirun = mpirun;
   }
   return can;
 }

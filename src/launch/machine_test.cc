@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +15,19 @@
 
 namespace ringward::launch {
 namespace {
+
+TEST(EngineChoiceTest, MpirunCannotRunFromADeletedFolder) {
+  const Capabilities before = ProbeCapabilities();
+  const auto home = std::filesystem::current_path();
+  std::filesystem::current_path(TestFolder().path());  // deleted at the semicolon
+  const Capabilities can = ProbeCapabilities();
+  std::filesystem::current_path(home);
+  EXPECT_EQ(can.mpirun, "");
+  EXPECT_EQ(can.mpi_missing,
+            before.mpirun.empty()
+                ? before.mpi_missing
+                : "mpirun cannot enter the working folder: No such file or directory");
+}
 
 struct QuotaCase {
   const char* name;
