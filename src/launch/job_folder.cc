@@ -119,7 +119,8 @@ Result<JobFolder> JobFolder::Create(int ranks, const std::string& keeper, const 
   janitor.die_with_parent = false;
   janitor.new_session = true;
   RINGWARD_ASSIGN(folder.janitor_, Spawn(janitor));
-  if (mkdir(folder.path_.c_str(), 0700) != 0) {
+  // Whatever the umask: what cannot be entered cannot be emptied and removed either.
+  if (mkdir(folder.path_.c_str(), 0700) != 0 || chmod(folder.path_.c_str(), 0700) != 0) {
     return SystemError("cannot create " + folder.path_, errno);
   }
   return folder;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,6 +16,7 @@
 #include <string>
 #include <thread>
 
+#include "launch/job_folder.h"
 #include "launch/line_tail.h"
 #include "launch/output.h"
 #include "launch/test_folder.h"
@@ -118,6 +120,19 @@ std::string ReadFile(const std::string& path) {
 void WriteTo(const std::string& pipe, const std::string& text) {
   const Fd fd(open(pipe.c_str(), O_WRONLY | O_CLOEXEC));
   ASSERT_EQ(write(fd.get(), text.data(), text.size()), static_cast<ssize_t>(text.size()));
+}
+
+TEST(JobFolderTest, IsItsOwnersWhateverTheUmask) {
+  const TestFolder base;
+  const mode_t before = umask(0777);
+  auto folder = JobFolder::Create(1, "/bin/true", base.path());
+  umask(before);
+  ASSERT_TRUE(folder) << folder.error().what();
+  struct stat info {};
+  ASSERT_EQ(stat(folder->path().c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777U, 0700U);
+  folder->Close();
+  EXPECT_TRUE(std::filesystem::is_empty(base.path()));
 }
 
 TEST(OutputTest, PassesOnLogsAndKeepsTails) {
