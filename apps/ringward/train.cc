@@ -1,7 +1,10 @@
 #include "ringward/train.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <system_error>
 #include <utility>
 
 #include "base/exit_code.h"
@@ -18,6 +21,22 @@ namespace {
 std::size_t RankBytes(const learn::TrainingSet& set, const learn::NetSpec& net) {
   const std::size_t rows = set.data.base().values.size();
   return sizeof(float) * (rows + 4 * learn::ParameterCount(net));
+}
+
+/// The folder's one absolute name, with a slash at its end; "" where there is none.
+std::string NameOfFolder(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  std::string name = fs::weakly_canonical(fs::absolute(path, error), error).string();
+  if (error) return {};
+  return name.ends_with('/') ? name : name + '/';
+}
+
+/// Logs inside --out would make it a folder that holds other files, which no model replaces.
+Status CheckLogFolder(const std::string& log_dir, const std::string& out) {
+  const std::string model = NameOfFolder(out);
+  if (log_dir.empty() || model.empty() || !NameOfFolder(log_dir).starts_with(model)) return Ok();
+  return Error(Code::kInvalidInput, "--log-dir " + log_dir + ": is in --out, which holds a model");
 }
 
 }  // namespace
@@ -82,6 +101,7 @@ Result<int> TrainCommand::DryRun(Context& context) const {
 
 Result<int> TrainCommand::Run(Context& context) {
   RINGWARD_TRY(learn::Validate(settings_));
+  RINGWARD_TRY(CheckLogFolder(log_dir_, settings_.out));
   if (!dry_run_) RINGWARD_TRY(learn::CheckModelFolder(settings_.out));
   if (dry_run_) return DryRun(context);
   const auto& paths = settings_.data.paths;

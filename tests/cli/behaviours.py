@@ -61,6 +61,18 @@ def file_size_limit(programs):
                 yield f"{script}: {done.returncode}, {done.stderr!r}"
 
 
+def logs_beside_the_model(programs):
+    """--log-dir inside --out is refused before a folder is made"""
+    with tempfile.TemporaryDirectory(prefix="ringward-cli-") as folder:
+        make_table(pathlib.Path(folder, "rows.csv"), 50, 3)
+        for logs in ("model", "./model/", "model/logs"):
+            done = subprocess.run([programs["ringward"], "train", "--data", "rows.csv", "--out", "model", "--log-dir",
+                                   logs], cwd=folder, capture_output=True, text=True, timeout=DEADLINE_S, check=False)
+            expected = f"ringward train: --log-dir {logs}: is in --out, which holds a model\n"
+            if done.returncode != 2 or done.stderr != expected or os.listdir(folder) != ["rows.csv"]:
+                yield f"{logs}: {done.returncode}, {done.stderr!r}, {os.listdir(folder)}"
+
+
 def output_of_ranks(programs):
     """what ranks print to a full disk is an error in one line, to a reader that left a quiet end"""
     with tempfile.TemporaryDirectory(prefix="ringward-cli-") as folder:
@@ -281,6 +293,6 @@ def rows_of_a_stream(programs):
             yield f"from {name}: {text!r}, from the file: {from_file!r}"
 
 
-CHECKS = [full_disk, full_disk_under_a_stream, closed_output, output_of_ranks, file_size_limit, reader_left,
-          interrupts, log_file, progress_bar, colour, json_round_trip, bash_completion, real_completion,
+CHECKS = [full_disk, full_disk_under_a_stream, closed_output, output_of_ranks, file_size_limit, logs_beside_the_model,
+          reader_left, interrupts, log_file, progress_bar, colour, json_round_trip, bash_completion, real_completion,
           zsh_completion, rows_of_a_stream]
