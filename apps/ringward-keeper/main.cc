@@ -5,7 +5,6 @@
 //   ringward-keeper janitor FOLDER JOB_ID         cleans up after a lost launcher, see
 //                                                 launch/job_folder.h
 
-#include <csignal>
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -32,9 +31,5 @@ ringward::Result<int> Main(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::signal(SIGXFSZ, SIG_IGN);  // a file beyond `ulimit -f` is an error of write()
-  const auto status = ringward::Guarded([&] { return Main(argc, argv); });
-  if (status) return *status;
-  std::fprintf(stderr, "ringward-keeper: %s\n", status.error().what().c_str());
-  return ringward::ExitCodeOf(status.error().code());
+  return ringward::RunProgram("ringward-keeper", [&] { return Main(argc, argv); });
 }

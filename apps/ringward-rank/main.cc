@@ -1,7 +1,6 @@
 // ringward-rank: one rank of a job. Started by `ringward` (see docs/running.md), which tells it by
 // its environment which rank it is; the first argument names what to do.
 
-#include <csignal>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -90,9 +89,5 @@ Result<int> Main(int argc, char** argv) {
 }  // namespace ringward::rank
 
 int main(int argc, char** argv) {
-  std::signal(SIGXFSZ, SIG_IGN);  // a file beyond `ulimit -f` is an error of write()
-  const auto status = ringward::Guarded([&] { return ringward::rank::Main(argc, argv); });
-  if (status) return *status;
-  std::fprintf(stderr, "ringward-rank: %s\n", status.error().what().c_str());
-  return ringward::ExitCodeOf(status.error().code());
+  return ringward::RunProgram("ringward-rank", [&] { return ringward::rank::Main(argc, argv); });
 }

@@ -1,14 +1,17 @@
 #include "base/caught.h"
 
+#include <csignal>
+#include <cstdio>
 #include <exception>
 #include <new>
 #include <system_error>
 
+#include "base/exit_code.h"
 #include "base/text_value.h"
 
 namespace ringward {
 
-Error CaughtError() {
+Error CaughtError() noexcept {
   constexpr std::size_t kLongest = 300;
   try {
     throw;
@@ -25,6 +28,14 @@ Error CaughtError() {
   } catch (...) {
     return {Code::kResource, "unexpected failure"};
   }
+}
+
+int RunProgram(const char* program, const std::function<Result<int>()>& work) {
+  std::signal(SIGXFSZ, SIG_IGN);
+  const auto status = Guarded(work);
+  if (status) return *status;
+  std::fprintf(stderr, "%s: %s\n", program, status.error().what().c_str());
+  return ExitCodeOf(status.error().code());
 }
 
 }  // namespace ringward
