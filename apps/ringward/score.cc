@@ -68,6 +68,7 @@ Result<int> ScoreCommand::Run(Context& context) {
       .reasons = static_cast<std::size_t>(explain_),
       .false_alarm_rate = false_alarm_rate_.value_or(model.false_alarm_rate)};
   RINGWARD_ASSIGN(auto stream, ScoreStream::Open(model, data_, settings));
+  const InterruptScope interruptible;  // first, so that no signal leaves half a file behind
   const ScoreColumns columns{data_.id, settings.reasons};
   Json rows = Json::array();
   std::unique_ptr<ScoreWriter> writer;
@@ -76,7 +77,6 @@ Result<int> ScoreCommand::Run(Context& context) {
   } else {
     RINGWARD_ASSIGN(writer, MakeScoreWriter(out_, columns, context.out));
   }
-  const InterruptScope interruptible;
   const auto sink = [&](const ScoredRow& row) -> Status {
     if (InterruptRequested()) return Error(Code::kInterrupted, "interrupted while scoring");
     return writer->Write(row);

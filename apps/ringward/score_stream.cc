@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/interrupt.h"
+
 namespace ringward::cli {
 namespace {
 
@@ -82,6 +84,8 @@ Status ScoreStream::Run(const std::function<Status(const ScoredRow&)>& sink,
   std::vector<double> scores;
   while (true) {
     RINGWARD_ASSIGN(const bool more, stream_->Next(batch));
+    // The end of the input may be what the signal brought about: `tail -f` gets it as well.
+    if (InterruptRequested()) return Error(Code::kInterrupted, "interrupted");
     if (!more) return Ok();
     scores.resize(batch.inputs.rows);
     scorer_->Score(batch.inputs.values, batch.inputs.rows, scores);

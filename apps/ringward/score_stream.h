@@ -44,7 +44,8 @@ struct ScoreSettings {
 };
 
 /// Scores the rows of `stream` with `model` and hands each one to `sink`, in order; `flush` is
-/// called when no more rows are there for the moment. Stops at the first error, its own or theirs.
+/// called when no more rows are there for the moment. Stops at the first error, its own or theirs;
+/// kInterrupted on a signal.
 class ScoreStream {
  public:
   /// `model` must outlive the object. kResource when memory lacks.

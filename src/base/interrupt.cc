@@ -26,7 +26,7 @@ void InstallInterruptHandling() {
   struct sigaction action {};
   action.sa_handler = OnSignal;  // without SA_RESTART: a blocked read returns and sees the flag
   sigemptyset(&action.sa_mask);
-  for (const int signal : {SIGINT, SIGTERM}) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction before {};
     ::sigaction(signal, nullptr, &before);
     // A shell's background job or nohup asked for silence; that wish holds.

@@ -4,11 +4,12 @@
 
 namespace ringward {
 
-/// Makes SIGINT and SIGTERM end the process with exit code 130 (docs/cli.md). Call once, early
-/// in main. Children started by exec get the default action back by themselves.
+/// Makes SIGINT, SIGTERM and SIGHUP end the process with exit code 130 (docs/cli.md), but for those
+/// that were ignored when it started (as nohup does). Call once, early in main. Children started by
+/// exec get the default action back by themselves.
 void InstallInterruptHandling();
 
-/// While one lives, the first SIGINT or SIGTERM only raises the flag, so that work can end in good
+/// While one lives, the first of these signals only raises the flag, so that work can end in good
 /// order; the second one ends the process. Scopes may nest; create and destroy them on one thread.
 class InterruptScope {
  public:

@@ -26,6 +26,8 @@ Result<AtomicFile> AtomicFile::Create(const std::string& path) {
   if (exists && S_ISDIR(info.st_mode)) return PathError(path, "write", EISDIR);
   if (exists && !S_ISREG(info.st_mode)) {
     file.fd_ = open(file.target_.c_str(), O_WRONLY | O_CLOEXEC);
+    // A pipe waits here for its reader.
+    if (file.fd_ < 0 && errno == EINTR) return Error(Code::kInterrupted, "interrupted");
     if (file.fd_ < 0) return PathError(path, "open", errno);
     return file;
   }

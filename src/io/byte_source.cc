@@ -9,6 +9,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/interrupt.h"
 #include "base/system_error.h"
 #include "io/decompress.h"
 
@@ -25,13 +26,15 @@ class FdSource final : public ByteSource {
   FdSource& operator=(const FdSource&) = delete;
 
   Result<std::size_t> Read(std::span<char> out) override {
-    while (true) {
+    // Before a read too: a signal between two reads interrupts neither.
+    while (!InterruptRequested()) {
       const ssize_t n = read(fd_, out.data(), out.size());
       if (n >= 0) return static_cast<std::size_t>(n);
       if (errno != EINTR) {
         return SystemError(name_ + ": cannot read", errno);
       }
     }
+    return Error(Code::kInterrupted, "interrupted while reading " + name_);
   }
   const std::string& name() const override { return name_; }
 

@@ -15,7 +15,8 @@ class ByteSource {
   virtual ~ByteSource() = default;
   /// Reads what is there now, at most out.size() bytes, and returns how many; blocks only while
   /// nothing is there. 0 means the end (or an empty `out`). Errors name the file: kResource when
-  /// the machine fails to read, kCorrupt when the bytes are not what they claim to be.
+  /// the machine fails to read, kCorrupt when the bytes are not what they claim to be. A signal
+  /// that asks the process to stop (base/interrupt.h) ends a read that waits: kInterrupted.
   virtual Result<std::size_t> Read(std::span<char> out) = 0;
   /// The file's name for messages; `<stdin>` for standard input.
   virtual const std::string& name() const = 0;

@@ -96,9 +96,9 @@ def reader_left(programs):
 
 
 def interrupts(programs):
-    """SIGINT and SIGTERM give 130, with and without an orderly end"""
+    """SIGINT, SIGTERM and SIGHUP give 130, with and without an orderly end"""
     for how, expected in (("interrupt", "ringward demo end: stopped in good order\n"), ("stubborn", "")):
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             with subprocess.Popen([programs["demo"], "demo", "end", how], stderr=subprocess.PIPE, text=True) as child:
                 child.stderr.readline()  # "waiting": the handler is in place
                 child.send_signal(number)

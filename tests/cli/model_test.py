@@ -11,9 +11,11 @@ import json
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 COLUMNS = ["--label", "kind", "--normal", "normal"]
 ROWS = 600
@@ -173,6 +175,37 @@ def an_alarm_can_fail_a_script(models):
     yield "exit code", models.call("score", "--model", "model", "--data", "table.csv", "--fail-on-anomaly").returncode == 1
 
 
+def score_ends_when_told_to(models):
+    """score that waits for a row ends with 130 on a signal, leaving no part of a file behind"""
+    rows = "".join((models.folder / "table.csv").read_text().splitlines(keepends=True)[:5])
+    deadline = time.monotonic() + 60
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        for out in ([], ["--out", "told/scores.csv"]):
+            (models.folder / "told").mkdir(exist_ok=True)
+            with subprocess.Popen([models.program, "score", "--model", "model", "--data", "-", *out], cwd=models.folder,
+                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                  preexec_fn=lambda n=number: signal.signal(n, signal.SIG_DFL)) as child:
+                child.stdin.write(rows)
+                child.stdin.flush()
+                if out:  # the rows are in the unfinished file: the program waits for more
+                    while not any(p.stat().st_size for p in (models.folder / "told").iterdir()) and time.monotonic() < deadline:
+                        time.sleep(0.01)
+                else:
+                    yield "header", child.stdout.readline() == "row,score,p_value,anomaly\n"
+                    yield "rows", [child.stdout.readline()[:2] for _ in range(4)] == ["0,", "1,", "2,", "3,"]
+                child.send_signal(number)
+                try:
+                    child.wait(timeout=30)
+                    ended = True
+                except subprocess.TimeoutExpired:
+                    ended = False
+                    child.kill()
+            yield f"{number} {out}: ends while its input is open", ended
+            yield f"{number} {out}: exit code {child.returncode}", child.returncode == 130
+            left = os.listdir(models.folder / "told")
+            yield f"{number} {out}: left {left}", not left
+
+
 def a_damaged_model_is_refused(models):
     """A model of which any file is cut or altered is refused in one line that names the file"""
     for name in ("model.toml", "weights.safetensors"):
@@ -219,7 +252,7 @@ def bad_input_is_refused(models):
 
 CHECKS = [training_says_what_it_did, training_logs_as_asked, report_holds_the_numbers, scores_have_a_line_a_row,
           streams_score_alike, explanations_add_up, ranks_agree, evaluation_counts, an_alarm_can_fail_a_script,
-          a_damaged_model_is_refused, names_may_be_in_any_language, bad_input_is_refused]
+          score_ends_when_told_to, a_damaged_model_is_refused, names_may_be_in_any_language, bad_input_is_refused]
 
 
 def main():
