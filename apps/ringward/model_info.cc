@@ -4,6 +4,7 @@
 
 #include "base/exit_code.h"
 #include "base/table_printer.h"
+#include "learn/data/number.h"
 #include "learn/score/model.h"
 
 namespace ringward::cli {
@@ -27,7 +28,9 @@ const char* KindName(learn::ColumnKind kind) {
 std::string Describe(const learn::ColumnModel& column) {
   switch (column.kind) {
     case learn::ColumnKind::kNumeric:
-      return fmt::format("{:.6g} .. {:.6g}, mean {:.6g}{}", column.min, column.max, column.mean,
+      return fmt::format("{} .. {}, mean {}{}", learn::RoundedNumber(column.min, column.sd),
+                         learn::RoundedNumber(column.max, column.sd),
+                         learn::RoundedNumber(column.mean, column.sd),
                          column.has_missing ? ", some missing" : "");
     case learn::ColumnKind::kOneHot:
       return fmt::format("{} levels", column.levels.size());

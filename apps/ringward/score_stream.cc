@@ -20,14 +20,17 @@ std::string Reason::Text() const {
   return fmt::format("{} {} (expected {}) {:.0f} %", feature, seen, expected, 100.0 * share);
 }
 
-Reason ScoreStream::Describe(std::span<const float> x, const learn::Contribution& contribution,
+Reason ScoreStream::Describe(std::size_t row, const learn::Contribution& contribution,
                              double score) const {
   const auto& feature = features_[contribution.feature];
-  std::vector<float> seen;
-  for (const std::size_t input : feature) seen.push_back(x[input]);
   const auto& preprocessor = model_->preprocessor;
+  const std::size_t width = preprocessor.width();
+  const std::size_t column = preprocessor.input_info()[feature.front() % width].column;
+  const std::size_t rows_ago = (preprocessor.inputs() - 1 - feature.front()) / width;
+  // From the rows as read: inputs are cut, and rounded to 24 bits.
+  const auto cell = recent_->Find(row, rows_ago);
   return {.feature = learn::FeatureName(preprocessor, feature),
-          .seen = learn::FeatureValue(preprocessor, feature, seen),
+          .seen = learn::SeenCell(*cell.block, cell.row, stream_->slots()[column]),
           .expected = learn::FeatureValue(preprocessor, feature, contribution.expected),
           .contribution = contribution.share,
           .share = score > 0.0 ? contribution.share / score : 0.0};
@@ -46,16 +49,19 @@ Result<ScoreStream> ScoreStream::Open(const learn::Model& model, const learn::Da
     stream.label_slot_ = label->slot;
   }
   stream.threshold_ = model.Threshold(settings.false_alarm_rate);
+  stream.recent_.emplace(model.preprocessor.window());
   stream.features_ = learn::FeaturesOf(model.preprocessor);
   stream.alarm_shares_.assign(stream.features_.size(), 0.0);
   return stream;
 }
 
-std::vector<Reason> ScoreStream::Reasons(std::span<const float> x, const ScoredRow& row) {
+std::vector<Reason> ScoreStream::Reasons(const learn::ScoringBatch& batch, std::size_t i,
+                                         const ScoredRow& row) {
+  const auto x = batch.inputs.Row(i);
   const auto contributions = scorer_->Explain(x, row.score, features_);
   std::vector<Reason> reasons;
   for (std::size_t k = 0; k < std::min(settings_.reasons, contributions.size()); ++k) {
-    reasons.push_back(Describe(x, contributions[k], row.score));
+    reasons.push_back(Describe(i, contributions[k], row.score));
   }
   if (row.anomaly && row.score > 0.0) {
     for (const auto& c : contributions) alarm_shares_[c.feature] += c.share / row.score;
@@ -72,7 +78,7 @@ ScoredRow ScoreStream::MakeRow(const learn::ScoringBatch& batch, std::size_t i, 
   if (!batch.labels.empty()) row.truth = batch.labels[i];
   if (label_slot_ != learn::kNoSlot) row.label = batch.block.Text(i, label_slot_);
   if (settings_.reasons > 0 && (row.anomaly || !settings_.reasons_for_anomalies_only)) {
-    row.reasons = Reasons(batch.inputs.Row(i), row);
+    row.reasons = Reasons(batch, i, row);
   }
   row.reasons.resize(settings_.reasons);
   return row;
@@ -87,6 +93,7 @@ Status ScoreStream::Run(const std::function<Status(const ScoredRow&)>& sink,
     // The end of the input may be what the signal brought about: `tail -f` gets it as well.
     if (InterruptRequested()) return Error(Code::kInterrupted, "interrupted");
     if (!more) return Ok();
+    if (settings_.reasons > 0) recent_->Add(batch.block);
     scores.resize(batch.inputs.rows);
     scorer_->Score(batch.inputs.values, batch.inputs.rows, scores);
     for (std::size_t i = 0; i < scores.size(); ++i) {

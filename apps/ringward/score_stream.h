@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "learn/data/dataset.h"
+#include "learn/data/recent_rows.h"
 #include "learn/score/model.h"
 
 namespace ringward::cli {
@@ -16,7 +17,7 @@ namespace ringward::cli {
 /// One feature that carries a score, in the user's units.
 struct Reason {
   std::string feature;        ///< empty: the row has fewer features than were asked for
-  std::string seen;           ///< "missing" for an empty cell
+  std::string seen;           ///< the cell as it was read; "missing" for an empty one
   std::string expected;       ///< given all other features
   double contribution = 0.0;  ///< part of the score; all features' contributions sum to it
   double share = 0.0;         ///< contribution / score
@@ -70,15 +71,16 @@ class ScoreStream {
  private:
   ScoreStream() = default;
   ScoredRow MakeRow(const learn::ScoringBatch& batch, std::size_t i, double score);
-  std::vector<Reason> Reasons(std::span<const float> x, const ScoredRow& row);
-  Reason Describe(std::span<const float> x, const learn::Contribution& contribution,
-                  double score) const;
+  std::vector<Reason> Reasons(const learn::ScoringBatch& batch, std::size_t i,
+                              const ScoredRow& row);
+  Reason Describe(std::size_t row, const learn::Contribution& contribution, double score) const;
 
   const learn::Model* model_ = nullptr;
   ScoreSettings settings_;
   std::unique_ptr<learn::Plan> plan_;
   std::unique_ptr<learn::Scorer> scorer_;
   std::optional<learn::ScoringStream> stream_;
+  std::optional<learn::RecentRows> recent_;  ///< only fed where reasons are asked for
   std::vector<std::size_t> id_slots_;
   std::size_t label_slot_ = learn::kNoSlot;
   double threshold_ = 0.0;

@@ -148,6 +148,26 @@ def explanations_add_up(models):
     yield "has reasons", bool(document["scores"][0]["reasons"])
 
 
+def reasons_show_the_cells(models):
+    """score --explain shows each cell as it was read, also of the rows of a window, in a file and from a pipe"""
+    rows = "".join(f"0.{i * 37 % 97},{i * 7 % 50},{'ab'[i % 2]}\n" for i in range(200))
+    (models.folder / "cells.csv").write_text("x,y,kind\n" + rows)
+    new = [["1000000000000", "1", "a"], ["1e9", "0.999999", "never seen"], ["1700000060", "", "b"], ["-1.25", "3", "a"]]
+    text = "x,y,kind\n" + "".join(",".join(row) + "\n" for row in new)
+    (models.folder / "odd.csv").write_text(text)
+    seen = [{"x": "1000000000", "y": row[1], "kind": row[2]} if row[0] == "1e9" else
+            {"x": row[0], "y": row[1] or "missing", "kind": row[2]} for row in new]
+    for window in (1, 3):
+        models.run("train", "--data", "cells.csv", "--steps", "5", "--hidden", "4", "--window", str(window), "--out", f"cells{window}")
+        for data, stdin in (("odd.csv", ""), ("-", text)):
+            told = json.loads(models.run("score", "--model", f"cells{window}", "--data", data, "--explain", "9", "--json", stdin=stdin))
+            for i, row in enumerate(told["scores"]):
+                shown = {reason["feature"]: reason["seen"] for reason in row["reasons"]}
+                wanted = {name + (f"[t-{ago}]" if ago else ""): value for ago in range(window)
+                          for name, value in seen[max(0, i - ago)].items()}
+                yield f"window {window}, {data}, row {i}: {shown}", shown == wanted
+
+
 def ranks_agree(models):
     """Two ranks train the same model as one, bit for bit with --deterministic"""
     weights = []
@@ -251,7 +271,7 @@ def bad_input_is_refused(models):
 
 
 CHECKS = [training_says_what_it_did, training_logs_as_asked, report_holds_the_numbers, scores_have_a_line_a_row,
-          streams_score_alike, explanations_add_up, ranks_agree, evaluation_counts, an_alarm_can_fail_a_script,
+          streams_score_alike, explanations_add_up, reasons_show_the_cells, ranks_agree, evaluation_counts, an_alarm_can_fail_a_script,
           score_ends_when_told_to, a_damaged_model_is_refused, names_may_be_in_any_language, bad_input_is_refused]
 
 

@@ -49,6 +49,8 @@ class ScoringStream {
   const Schema& schema() const { return reader_->schema(); }
   /// Slots of the id columns in the order of `DataOptions::id`.
   const std::vector<std::size_t>& id_slots() const { return id_slots_; }
+  /// For each column of the preprocessor its slot in blocks, see Preprocessor::Bind.
+  const std::vector<std::size_t>& slots() const { return slots_; }
   /// What was imputed, unseen or out of range so far.
   const TransformCounts& counts() const { return counts_; }
 

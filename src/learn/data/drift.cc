@@ -1,7 +1,5 @@
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <utility>
 
 #include "learn/data/dataset.h"
@@ -20,13 +18,6 @@ std::string Percent(double share) {
   return FormatNumber(percent < 10 ? std::round(percent * 10) / 10 : std::round(percent)) + " %";
 }
 
-/// Six significant digits are enough to recognise a range.
-std::string Short(double value) {
-  std::array<char, 32> text;
-  std::snprintf(text.data(), text.size(), "%.6g", value);
-  return text.data();
-}
-
 }  // namespace
 
 std::vector<std::string> DriftWarnings(const Preprocessor& preprocessor,
@@ -42,8 +33,9 @@ std::vector<std::string> DriftWarnings(const Preprocessor& preprocessor,
     const ColumnModel& column = preprocessor.columns()[c];
     const std::string name = Quoted(column.name);
     if (column.kind == ColumnKind::kNumeric) {
-      add(counts.outside_range[c], name + " outside the training range (" + Short(column.min) +
-                                       " .. " + Short(column.max) + ")");
+      add(counts.outside_range[c], name + " outside the training range (" +
+                                       RoundedNumber(column.min, column.sd) + " .. " +
+                                       RoundedNumber(column.max, column.sd) + ")");
     } else if (column.kind == ColumnKind::kDropped) {
       add(counts.unseen[c], name + " other than its only value in training (" +
                                 Quoted(column.constant) + "), which scores cannot show");

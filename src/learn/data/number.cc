@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <limits>
 #include <system_error>
@@ -51,6 +52,21 @@ double OutOfRange(std::string_view text) {
   return std::strtod(copy.c_str(), nullptr);
 }
 
+template <typename Real>
+std::string Shortest(Real value) {
+  if (value == 0) return "0";  // -0 is no other level or label than 0
+  std::array<char, 32> buffer;
+  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr;
+  return {buffer.data(), end};
+}
+
+template <typename Real>
+std::string Plain(Real value) {
+  constexpr double kWrittenOutMax = 1e15;
+  if (std::trunc(value) != value || std::fabs(value) >= kWrittenOutMax) return Shortest(value);
+  return std::to_string(static_cast<std::int64_t>(value));
+}
+
 }  // namespace
 
 std::string_view Trimmed(std::string_view text) {
@@ -91,11 +107,21 @@ CellKind ParseCell(std::string_view field, double& value) {
   return missing ? CellKind::kMissing : CellKind::kText;
 }
 
-std::string FormatNumber(double value) {
-  if (value == 0) return "0";  // -0 is no other level or label than 0
-  std::array<char, 32> buffer;
-  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr;
-  return {buffer.data(), end};
+std::string FormatNumber(double value) { return Shortest(value); }
+
+std::string PlainNumber(double value) { return Plain(value); }
+std::string PlainNumber(float value) { return Plain(value); }
+
+std::string RoundedNumber(double value, double sd) {
+  constexpr double kDigitsMin = 6;
+  constexpr double kDigitsMax = 17;  // tells any two doubles apart
+  const double below = std::log10(std::fabs(value)) - std::log10(sd);
+  const double digits = std::isfinite(below) ? 4 + std::ceil(below) : kDigitsMin;
+  std::array<char, 40> text;
+  std::snprintf(text.data(), text.size(), "%.*e",
+                static_cast<int>(std::clamp(digits, kDigitsMin, kDigitsMax)) - 1, value);
+  const double rounded = std::strtod(text.data(), nullptr);
+  return PlainNumber(std::isfinite(rounded) ? rounded : value);
 }
 
 }  // namespace ringward::learn

@@ -19,6 +19,15 @@ bool ParseNumber(std::string_view text, double& value);
 /// The shortest text that reads back as `value`: `1`, `0.1`, `1e+300`.
 std::string FormatNumber(double value);
 
+/// `value` for people, whole numbers below 1e15 digit by digit: `1700000000`, `0.1`, `1e+300`.
+/// Reads back as `value`, of the same type.
+std::string PlainNumber(double value);
+std::string PlainNumber(float value);
+
+/// `value` rounded to what tells it from its neighbours in a column of standard deviation `sd`:
+/// to six significant digits or more, to a thousandth of `sd` or finer. REQUIRES: finite.
+std::string RoundedNumber(double value, double sd);
+
 /// `text` without blanks and tabs at its ends.
 std::string_view Trimmed(std::string_view text);
 

@@ -91,6 +91,29 @@ TEST(NumberTest, FormatsWhatReadsBack) {
   }
 }
 
+TEST(NumberTest, WritesNumbersForPeople) {
+  const struct {
+    double value;
+    const char* text;
+  } kPlain[] = {{1.7e9, "1700000000"},     {-0.0, "0"},    {1e15, "1e+15"},
+                {-1e12, "-1000000000000"}, {0.25, "0.25"}, {1e300, "1e+300"}};
+  for (const auto& c : kPlain) EXPECT_EQ(PlainNumber(c.value), c.text);
+  EXPECT_EQ(PlainNumber(0.1F), "0.1");
+  const struct {
+    double value;
+    double sd;
+    const char* text;
+  } kRounded[] = {{1700000060.25, 1700, "1700000060.2"},
+                  {41.23456, 3, "41.2346"},
+                  {1234567.8, 1e6, "1234570"},
+                  {0, 1, "0"},
+                  {1.0000000001, 1e-12, "1.0000000001"},
+                  {0.3, 1e-300, "0.3"},
+                  {1e-9, 1e300, "1e-09"},
+                  {1.7976931348623157e308, 1e308, "1.79769e+308"}};
+  for (const auto& c : kRounded) EXPECT_EQ(RoundedNumber(c.value, c.sd), c.text);
+}
+
 TEST(TimeTest, ReadsNumbersAndIso8601) {
   const struct {
     const char* text;

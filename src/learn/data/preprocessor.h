@@ -100,9 +100,10 @@ class Preprocessor {
   /// Name of input `i` of the net (i < inputs()), e.g. `cpu`, `proto=tcp`, `cpu missing`,
   /// `url#3` (bucket), `cpu[t-2]`. Windows hold the oldest row first.
   std::string InputName(std::size_t i) const;
-  /// A standardised value of input `i` (i < inputs()) in the user's units.
+  /// A standardised value of input `i` (i < inputs()) in the user's units, finite.
   double ToUnits(std::size_t i, double standardised) const;
-  /// What a value of input `i` is to the user: a number, or the level/"missing" yes or no.
+  /// What a value of input `i` is to the user: a number (see RoundedNumber), or the
+  /// level/"missing" yes or no.
   std::string Describe(std::size_t i, double standardised) const;
 
   /// For each of columns(), its slot in blocks of `schema` (kNoSlot for dropped columns that are

@@ -101,6 +101,15 @@ TEST(PreprocessorTest, StandardisesAndMarksWhatIsMissing) {
   EXPECT_NEAR((*fitted).ToUnits(0, 1 / sd), 3, 1e-6);
 }
 
+TEST(PreprocessorTest, TellsNumbersByEnoughDigitsAndNeverByInfinity) {
+  const auto fitted = FitText("t,huge\n1700000000,-1.7e308\n1700000060,1.7e308\n");
+  ASSERT_EQ(fitted.error, "");
+  EXPECT_EQ((*fitted).Describe(0, -1), "1700000000");
+  EXPECT_EQ((*fitted).Describe(0, 1), "1700000060");
+  EXPECT_EQ((*fitted).Describe(0, -1e9), "-28300000000");
+  EXPECT_EQ((*fitted).Describe(1, -1e9), "-1.79769e+308");
+}
+
 TEST(PreprocessorTest, NamesTheCellThatIsNotANumber) {
   std::string many = "a,b\n";
   for (int i = 0; i < 200; ++i)

@@ -1,6 +1,8 @@
 #include <algorithm>
 
+#include "learn/data/category.h"
 #include "learn/data/missing.h"
+#include "learn/data/number.h"
 #include "learn/score/model.h"
 
 namespace ringward::learn {
@@ -52,6 +54,16 @@ std::string FeatureName(const Preprocessor& preprocessor, const std::vector<std:
       static_cast<std::size_t>(preprocessor.window()) - 1 - first / preprocessor.width();
   if (rows_ago > 0) name += "[t-" + std::to_string(rows_ago) + "]";
   return name;
+}
+
+std::string SeenCell(const Block& block, std::size_t row, std::size_t slot) {
+  if (IsMissingCell(block, row, slot)) return "missing";
+  if (block.IsText(row, slot)) return block.Text(row, slot);
+  const double number = block.Number(row, slot);
+  // An array's 0.1 of 32 bits should not read 0.10000000149011612.
+  const auto single = static_cast<float>(number);
+  const bool is_single = block.lines.empty() && static_cast<double>(single) == number;
+  return is_single ? PlainNumber(single) : PlainNumber(number);
 }
 
 std::string FeatureValue(const Preprocessor& preprocessor, const std::vector<std::size_t>& feature,

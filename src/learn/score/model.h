@@ -90,6 +90,9 @@ std::vector<std::size_t> IndicatorInputs(std::span<const Indicator> indicators);
 /// Name of a group of FeaturesOf: the column's, with `[t-2]` for an earlier row of the window.
 std::string FeatureName(const Preprocessor& preprocessor, const std::vector<std::size_t>& feature);
 
+/// The cell of a feature as it was read: a text as written, a number by all its digits, `missing`.
+std::string SeenCell(const Block& block, std::size_t row, std::size_t slot);
+
 /// Values of a feature's inputs, standardised, as the user writes them: a number, a level, missing.
 std::string FeatureValue(const Preprocessor& preprocessor, const std::vector<std::size_t>& feature,
                          std::span<const float> values);
