@@ -63,6 +63,7 @@ void ScoreCommand::AddOptions(OptionTable& table) {
 }
 
 Result<int> ScoreCommand::Run(Context& context) {
+  RINGWARD_TRY(CheckNames({data_.id, static_cast<std::size_t>(explain_)}));
   RINGWARD_ASSIGN(const learn::Model model, learn::LoadModel(model_));
   const ScoreSettings settings{
       .reasons = static_cast<std::size_t>(explain_),

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <utility>
 
 #include "io/atomic_file.h"
@@ -138,6 +139,24 @@ class NpyWriter final : public ScoreWriter {
 };
 
 }  // namespace
+
+Status CheckNames(const ScoreColumns& columns) {
+  std::set<std::string> taken{"row", "score", "p_value", "anomaly"};
+  if (columns.reasons > 0) taken.insert("reasons");
+  for (std::size_t k = 1; k <= columns.reasons; ++k) taken.insert(fmt::format("reason_{}", k));
+  std::set<std::string> ids;
+  for (const auto& id : columns.ids) {
+    if (taken.contains(id)) {
+      return Error(Code::kInvalidInput, "--id: score writes a column " + learn::Quoted(id) +
+                                            " of its own; rename the one in the data");
+    }
+    if (!ids.insert(id).second) {
+      return Error(Code::kInvalidInput,
+                   "--id: the column " + learn::Quoted(id) + " is named twice");
+    }
+  }
+  return Ok();
+}
 
 Json RowJson(const ScoreColumns& columns, const ScoredRow& row) {
   Json json = Json::object();

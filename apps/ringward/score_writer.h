@@ -24,6 +24,10 @@ struct ScoreColumns {
   std::size_t reasons = 0;
 };
 
+/// kInvalidInput where an id column has the name of one that score writes, or is there twice: in
+/// JSON and to readers of CSV by name, one would hide the other.
+Status CheckNames(const ScoreColumns& columns);
+
 /// A writer for `path`, by its ending: .jsonl, .npy, else CSV; "" writes CSV to `out`. NPY holds
 /// numbers only [rows, 4]: row, score, p_value, anomaly; ids and reasons are kInvalidInput there.
 Result<std::unique_ptr<ScoreWriter>> MakeScoreWriter(const std::string& path,

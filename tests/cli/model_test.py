@@ -23,6 +23,7 @@ GOOD = "a,b\n" + "".join(f"{i},{i * i % 7}\n" for i in range(40))
 
 # What is refused: title, subcommand line, files, and the one line on standard error ({} stands for the folder).
 TRAIN = ["train", "--out", "new", "--steps", "5", "--data"]
+SCORE = ["score", "--model", "{model}", "--data"]
 REFUSED = [
     ("an infinite value", [*TRAIN, "t.csv"], {"t.csv": GOOD + "1,inf\n"}, r't\.csv:42: column "b": the value is infinite'),
     ("a ragged line", [*TRAIN, "t.csv"], {"t.csv": GOOD + "1\n"}, r"t\.csv:42: .*2 are expected"),
@@ -35,6 +36,10 @@ REFUSED = [
     ("bytes that are no gzip", [*TRAIN, "t.csv.gz"], {"t.csv.gz": "hello"}, r"t\.csv\.gz.*"),
     ("a rate of zero", [*TRAIN, "t.csv", "--false-alarm-rate", "0"], {"t.csv": GOOD}, r"--false-alarm-rate: got '0', .*"),
     ("a model that is not there", ["score", "--model", "none", "--data", "t.csv"], {"t.csv": GOOD}, r".*none.*"),
+    ("an id with the name of a column that score writes", [*SCORE, "t.csv", "--id", "row", "--out", "s.jsonl"],
+     {"t.csv": "row,a\n1,2\n"}, r'--id: score writes a column "row" of its own.*'),
+    ("an id with the name of a reason", [*SCORE, "t.csv", "--id", "reason_2", "--explain", "2"], {"t.csv": GOOD}, r'--id: .*"reason_2".*'),
+    ("an id named twice", [*SCORE, "t.csv", "--id", "a", "a"], {"t.csv": GOOD}, r'--id: the column "a" is named twice'),
     ("a column the model needs", ["score", "--model", "{model}", "--data", "t.csv"], {"t.csv": GOOD},
      r't\.csv: .*flow_m3h.*'),
     ("an evaluation without labels", ["evaluate", "--model", "{model}", "--data", "t.csv"], {"t.csv": GOOD}, r".*label.*"),
