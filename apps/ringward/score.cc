@@ -6,6 +6,7 @@
 #include "base/exit_code.h"
 #include "base/interrupt.h"
 #include "base/log.h"
+#include "io/expand.h"
 #include "learn/data/data_flags.h"
 #include "ringward/score_writer.h"
 
@@ -64,6 +65,7 @@ void ScoreCommand::AddOptions(OptionTable& table) {
 
 Result<int> ScoreCommand::Run(Context& context) {
   RINGWARD_TRY(CheckNames({data_.id, static_cast<std::size_t>(explain_)}));
+  RINGWARD_TRY(io::CheckNotAnInput(out_, data_.paths));
   RINGWARD_ASSIGN(const learn::Model model, learn::LoadModel(model_));
   const ScoreSettings settings{
       .reasons = static_cast<std::size_t>(explain_),

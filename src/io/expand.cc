@@ -2,6 +2,7 @@
 
 #include <glob.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -48,6 +49,21 @@ Result<std::vector<std::string>> ExpandInputs(std::span<const std::string> paths
     return Error(Code::kInvalidInput, "-: standard input can be read only once");
   }
   return files;
+}
+
+Status CheckNotAnInput(const std::string& out, std::span<const std::string> paths) {
+  struct stat there {};
+  // Devices and pipes hold nothing that could be replaced.
+  if (out.empty() || stat(out.c_str(), &there) != 0 || !S_ISREG(there.st_mode)) return Ok();
+  RINGWARD_ASSIGN(const auto files, ExpandInputs(paths));
+  for (const std::string& file : files) {
+    struct stat input {};
+    const int got = file == "-" ? fstat(STDIN_FILENO, &input) : stat(file.c_str(), &input);
+    if (got == 0 && input.st_dev == there.st_dev && input.st_ino == there.st_ino) {
+      return Error(Code::kInvalidInput, out + ": is one of the inputs, it would be overwritten");
+    }
+  }
+  return Ok();
 }
 
 }  // namespace ringward::io

@@ -40,6 +40,7 @@ REFUSED = [
      {"t.csv": "row,a\n1,2\n"}, r'--id: score writes a column "row" of its own.*'),
     ("an id with the name of a reason", [*SCORE, "t.csv", "--id", "reason_2", "--explain", "2"], {"t.csv": GOOD}, r'--id: .*"reason_2".*'),
     ("an id named twice", [*SCORE, "t.csv", "--id", "a", "a"], {"t.csv": GOOD}, r'--id: the column "a" is named twice'),
+    ("scores over the rows they are of", [*SCORE, "*.csv", "--out", "./t.csv"], {"t.csv": GOOD}, r"\./t\.csv: is one of the inputs.*"),
     ("a column the model needs", ["score", "--model", "{model}", "--data", "t.csv"], {"t.csv": GOOD},
      r't\.csv: .*flow_m3h.*'),
     ("an evaluation without labels", ["evaluate", "--model", "{model}", "--data", "t.csv"], {"t.csv": GOOD}, r".*label.*"),
@@ -259,6 +260,22 @@ def names_may_be_in_any_language(models):
     yield "names come back", "breite µm" in models.run("score", "--model", "größen", "--data", "größen.csv", "--explain", "2")
 
 
+def inputs_are_not_overwritten(models):
+    """score --out refuses every other name of its input: a symbolic or hard link, and standard input's file"""
+    text = (models.folder / "table.csv").read_text()
+    (models.folder / "soft.csv").symlink_to("table.csv")
+    (models.folder / "hard.csv").hardlink_to(models.folder / "table.csv")
+    score = [models.program, "score", "--model", "model", "--data"]
+    for data, out in (("table.csv", "soft.csv"), ("table.csv", "hard.csv"), ("soft.csv", "table.csv"), ("-", "table.csv")):
+        with open(models.folder / "table.csv", encoding="utf-8") as stdin:
+            done = subprocess.run([*score, data, "--out", out], cwd=models.folder, stdin=stdin, capture_output=True, text=True,
+                                  timeout=240, check=False)
+        yield f"{data} {out}: exit code {done.returncode}", done.returncode == 2
+        yield f"{data} {out}: {done.stderr!r}", done.stderr.count("\n") == 1 and out in done.stderr
+        yield f"{data} {out}: overwrote it", (models.folder / "table.csv").read_text() == text
+    yield "not in the way of devices", models.call("score", "--model", "model", "--data", "table.csv", "--out", "/dev/null").returncode == 0
+
+
 def bad_input_is_refused(models):
     """Bad input gives one line that names file, line and column, exit code 2, and nothing half-written"""
     for title, arguments, files, pattern in REFUSED:
@@ -277,7 +294,8 @@ def bad_input_is_refused(models):
 
 CHECKS = [training_says_what_it_did, training_logs_as_asked, report_holds_the_numbers, scores_have_a_line_a_row,
           streams_score_alike, explanations_add_up, reasons_show_the_cells, ranks_agree, evaluation_counts, an_alarm_can_fail_a_script,
-          score_ends_when_told_to, a_damaged_model_is_refused, names_may_be_in_any_language, bad_input_is_refused]
+          score_ends_when_told_to, a_damaged_model_is_refused, names_may_be_in_any_language, inputs_are_not_overwritten,
+          bad_input_is_refused]
 
 
 def main():
