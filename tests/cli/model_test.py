@@ -32,6 +32,7 @@ REFUSED = [
     ("a pattern without a match", [*TRAIN, "*.tsv"], {}, r".*\*\.tsv.*"),
     ("a text among numbers", [*TRAIN, "t.csv", "--numeric", "b"], {"t.csv": GOOD + "1,x\n"}, r't\.csv:42: column "b": .*x.*'),
     ("a label that is no column", [*TRAIN, "t.csv", "--label", "c"], {"t.csv": GOOD}, r'.*"?c"?.*'),
+    ("normal values without a label", [*TRAIN, "t.csv", "--normal", "0"], {"t.csv": GOOD}, r"--normal needs --label: t\.csv .*"),
     ("too few rows", [*TRAIN, "t.csv"], {"t.csv": "a,b\n1,2\n2,1\n"}, r"2 rows to train on, at least 8 .*"),
     ("bytes that are no gzip", [*TRAIN, "t.csv.gz"], {"t.csv.gz": "hello"}, r"t\.csv\.gz.*"),
     ("a rate of zero", [*TRAIN, "t.csv", "--false-alarm-rate", "0"], {"t.csv": GOOD}, r"--false-alarm-rate: got '0', .*"),

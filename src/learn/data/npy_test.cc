@@ -132,6 +132,13 @@ TEST(NpzTest, ChoosesArraysByPurpose) {
   DataOptions by_column;
   by_column.label = "2";
   EXPECT_EQ(ReadArchive(pair, Purpose::kTrain, by_column), "1 2(label) y |1 2 |3  ");
+  DataOptions
+      normal;  // the archive's own labels are labels; without them nothing tells normal rows
+  normal.normal = {"1"};
+  EXPECT_EQ(ReadArchive(pair, Purpose::kTrain, normal), "1 2 y(label) |1 2 0 |3  1 ");
+  EXPECT_EQ(ReadArchive(series, Purpose::kScore, normal), "1 2 test_label(label) |1 2 0 |3  1 ");
+  EXPECT_EQ(ReadArchive(series, Purpose::kTrain, normal),
+            "--normal needs --label: t.npz does not say which column it is");
 }
 
 TEST(NpzTest, NamesFileAndArrayOfBadInput) {

@@ -16,7 +16,8 @@ struct DataOptions {
   std::vector<std::string> paths;         ///< --data: files, patterns, "-"; at least one
   std::string label;                      ///< --label: empty = none (an .npz may bring its own)
   std::vector<std::string> normal;        ///< --normal: label values of normal rows; empty = 0,
-                                          ///< false, normal (numbers compare as numbers: 0 is 0.0)
+                                          ///< false, normal (numbers compare as numbers: 0 is 0.0);
+                                          ///< to train with them needs a label
   std::vector<std::string> drop;          ///< --drop: never read
   std::vector<std::string> id;            ///< --id: kept as text for the output, never an input
   std::string time;                       ///< --time: number or ISO 8601; rows must be in its order

@@ -56,6 +56,12 @@ class FilesReader final : public RowReader {
     RINGWARD_ASSIGN(
         schema_, MakeSchema(columns.names, columns.named, Name(0), options_, columns.extra_label));
     if (columns.named) expected_ = columns.names;
+    // A model knows the label it was trained with; training has only what it is told.
+    const bool unlabelled = schema_.WithRole(Role::kLabel) == nullptr;
+    if (purpose_ == Purpose::kTrain && unlabelled && !options_.normal.empty()) {
+      return Error(Code::kInvalidInput,
+                   "--normal needs --label: " + Name(0) + " does not say which column it is");
+    }
     return Ok();
   }
 

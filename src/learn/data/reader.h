@@ -21,7 +21,8 @@ enum class Purpose { kTrain, kScore };
 class RowReader {
  public:
   /// Opens the first file and reads as much as tells its columns. `expected` are column names a
-  /// model knows: a first line that holds one of them is a header.
+  /// model knows: a first line that holds one of them is a header. To train with normal values but
+  /// without a label (`--label`, or a label array) is kInvalidInput.
   static Result<std::unique_ptr<RowReader>> Open(const DataOptions& options, Purpose purpose,
                                                  const std::vector<std::string>& expected = {});
   virtual ~RowReader() = default;
