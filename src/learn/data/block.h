@@ -35,7 +35,8 @@ struct TextCells {
 
 /// Consecutive rows of one file, as read: numbers, texts and missing values are still apart.
 /// A number is finite or infinite; a missing value is NaN without a text; a text cell is NaN with
-/// a code. Label, id and time columns keep their text as it was written.
+/// a code. Label, id and time columns keep their text as it was written, and so do integers that
+/// their number does not hold exactly (LosesDigits).
 struct Block {
   std::size_t rows = 0;
   std::size_t slots = 0;

@@ -21,6 +21,17 @@ bool IsMissingCell(const Block& block, std::size_t row, std::size_t slot) {
   return ParseCell(cells.pool.At(cells.codes[row]), ignored) == CellKind::kMissing;
 }
 
+std::string LevelText(const Block& block, std::size_t row, std::size_t slot) {
+  const double number = block.Number(row, slot);
+  if (std::isnan(number)) return block.Text(row, slot);
+  if (block.IsText(row, slot)) {
+    const TextCells& cells = block.texts[slot];
+    const std::string_view text = cells.pool.At(cells.codes[row]);
+    if (LosesDigits(text, number)) return std::string(text);
+  }
+  return FormatNumber(number);
+}
+
 CategoryIndex::CategoryIndex(const ColumnModel& column) : buckets_(column.buckets) {
   for (std::size_t i = 0; i < column.levels.size(); ++i) {
     levels_.emplace(column.levels[i], static_cast<int>(i));
@@ -38,18 +49,23 @@ void CategoryIndex::StartBlock(const Block& block, std::size_t slot) {
   slot_ = slot;
   const TextPool& pool = block.texts[slot].pool;
   of_code_.resize(pool.size());
-  double ignored = 0;
+  double number = 0;
   for (std::size_t i = 0; i < pool.size(); ++i) {
     const std::string_view text = pool.At(static_cast<std::int32_t>(i));
-    of_code_[i] = ParseCell(text, ignored) == CellKind::kMissing ? kMissing : Find(text);
+    const CellKind kind = ParseCell(text, number);
+    const bool by_value = kind == CellKind::kNumber && !LosesDigits(text, number);
+    of_code_[i] = kind == CellKind::kMissing
+                      ? kMissing
+                      : Find(by_value ? FormatNumber(number) : std::string(text));
   }
 }
 
 int CategoryIndex::Of(std::size_t row) const {
+  if (block_->IsText(row, slot_)) {
+    return of_code_[static_cast<std::size_t>(block_->texts[slot_].codes[row])];
+  }
   const double number = block_->Number(row, slot_);
-  if (!std::isnan(number)) return Find(FormatNumber(number));
-  if (!block_->IsText(row, slot_)) return kMissing;
-  return of_code_[static_cast<std::size_t>(block_->texts[slot_].codes[row])];
+  return std::isnan(number) ? kMissing : Find(FormatNumber(number));
 }
 
 }  // namespace ringward::learn

@@ -18,8 +18,12 @@ int HashBucket(std::string_view text, int buckets);
 /// Whether a cell is missing, also where the column's role made the reader keep its text.
 bool IsMissingCell(const Block& block, std::size_t row, std::size_t slot);
 
-/// Finds the place of a cell among a categorical column's inputs. A number counts as its shortest
-/// text, so 1 and 1.0 are one level. Not safe for concurrent use; must not outlive the column.
+/// What a cell is called as a level: text as written, a number by its shortest form, so that 1 and
+/// 1.0 are one level, or as written where its double does not hold it; empty when missing.
+std::string LevelText(const Block& block, std::size_t row, std::size_t slot);
+
+/// Finds the place of a cell among a categorical column's inputs, by its LevelText. Not safe for
+/// concurrent use; must not outlive the column.
 class CategoryIndex {
  public:
   static constexpr int kMissing = -1;

@@ -96,8 +96,10 @@ class CsvReader final : public FileReader {
       const Column& column = schema.columns[i];
       if (column.slot == kNoSlot) continue;
       const CellKind kind = ParseCell(fields_[i], cells[column.slot]);
-      if (kind == CellKind::kText || column.role != Role::kInput) {
-        block.SetText(row, column.slot, Trimmed(fields_[i]));
+      const std::string_view text = Trimmed(fields_[i]);
+      if (kind == CellKind::kText || column.role != Role::kInput ||
+          LosesDigits(text, cells[column.slot])) {
+        block.SetText(row, column.slot, text);
       }
     }
     block.lines.push_back(scanner_.line());

@@ -36,6 +36,22 @@ TEST(TrainingSetTest, TrainsOnNormalRowsOnly) {
   EXPECT_EQ(all->preprocessor.columns()[0].max, 900);
 }
 
+TEST(LabelsTest, CompareByValueOrByDigits) {
+  const struct {
+    const char* label;
+    const char* normal;
+    bool same;
+  } kCases[] = {{"0.0", "0", true},
+                {"9007199254740993", "9007199254740993", true},
+                {"9007199254740992", "9007199254740993", false},
+                {"9007199254740993", "9007199254740992", false},
+                {"1000000000000000000000001", "1000000000000000000000002", false},
+                {"9007199254740992.0", "9007199254740992", true}};
+  for (const auto& c : kCases) {
+    EXPECT_EQ(NormalValues({c.normal}).Contains(c.label), c.same) << c.label << " " << c.normal;
+  }
+}
+
 TEST(TrainingSetTest, SaysWhichLabelsThereAre) {
   const io::TestFolder folder;
   DataOptions data;

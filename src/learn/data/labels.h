@@ -12,7 +12,8 @@
 namespace ringward::learn {
 
 /// Says which label values are normal: `--normal`, by default 0, false and normal in any case.
-/// Two numbers are equal by value (0 is 0.0), other texts letter by letter.
+/// Two numbers are equal by value (0 is 0.0), other texts, and integers that a double does not
+/// hold, letter by letter.
 class NormalValues {
  public:
   explicit NormalValues(const std::vector<std::string>& values);

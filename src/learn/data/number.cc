@@ -107,6 +107,18 @@ CellKind ParseCell(std::string_view field, double& value) {
   return missing ? CellKind::kMissing : CellKind::kText;
 }
 
+bool LosesDigits(std::string_view text, double value) {
+  constexpr std::size_t kDigitsExact = 15;  // below 2^53 whatever they are
+  constexpr double kExactMax = 9007199254740992.0;
+  if (text.size() <= kDigitsExact || std::fabs(value) < kExactMax) return false;
+  if (text.front() == '-' || text.front() == '+') text.remove_prefix(1);
+  text.remove_prefix(std::min(text.find_first_not_of('0'), text.size()));
+  if (text.find_first_not_of("0123456789") != std::string_view::npos) return false;
+  std::array<char, 400> held;  // a double has 309 digits at most before its point
+  const int length = std::snprintf(held.data(), held.size(), "%.0f", std::fabs(value));
+  return text != std::string_view(held.data(), static_cast<std::size_t>(length));
+}
+
 std::string FormatNumber(double value) { return Shortest(value); }
 
 std::string PlainNumber(double value) { return Plain(value); }

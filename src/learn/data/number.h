@@ -28,6 +28,11 @@ std::string PlainNumber(float value);
 /// to six significant digits or more, to a thousandth of `sd` or finer. REQUIRES: finite.
 std::string RoundedNumber(double value, double sd);
 
+/// Whether `text` spells an integer, by digits alone, that its double `value` does not hold
+/// exactly: beyond 2^53 several integers share one double, so names and labels compare by their
+/// digits.
+bool LosesDigits(std::string_view text, double value);
+
 /// `text` without blanks and tabs at its ends.
 std::string_view Trimmed(std::string_view text);
 

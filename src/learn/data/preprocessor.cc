@@ -209,10 +209,11 @@ void Preprocessor::CountChanged(const Block& block, std::size_t c, std::size_t s
   const ColumnModel& column = columns_[c];
   double constant = 0;
   const bool is_number = ParseNumber(column.constant, constant);
+  const bool by_digits = is_number && LosesDigits(column.constant, constant);
   for (std::size_t r = 0; r < block.rows; ++r) {
     const double value = block.Number(r, slot);
-    const bool same = is_number && !std::isnan(value) ? value == constant
-                                                      : block.Text(r, slot) == column.constant;
+    const bool by_value = is_number && !by_digits && !std::isnan(value) && !block.IsText(r, slot);
+    const bool same = by_value ? value == constant : LevelText(block, r, slot) == column.constant;
     if (!same) ++counts.unseen[c];
   }
 }

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "learn/data/category.h"
-#include "learn/data/number.h"
 #include "learn/data/preprocessor.h"
 
 namespace ringward::learn {
@@ -211,7 +210,7 @@ class PreprocessorFit {
     column.min = *low;
     column.max = *high;
     if (column.min == column.max) {
-      FitConstant(column);
+      FitText(source, values, column);  // one value and missing ones are two levels
       return Ok();
     }
     const Moments moments = MomentsOf(numbers);
@@ -222,20 +221,6 @@ class PreprocessorFit {
     column.q99 = Quantile(numbers, 0.99);
     if (column.has_missing) AddShare(values.missing);
     return Ok();
-  }
-
-  /// One value and missing ones are two levels; one value alone says nothing.
-  void FitConstant(ColumnModel& column) {
-    const std::string value = FormatNumber(column.min);
-    if (column.has_missing) {
-      column.kind = ColumnKind::kOneHot;
-      column.levels = {value};
-      const std::size_t slot = table_.schema.columns[column.position].slot;
-      CountIndicators(column, slot);
-    } else {
-      column.constant = value;
-      Drop(column, "it is constant (" + Quoted(value) + ")");
-    }
   }
 
   void FitText(const Column& source, const Gathered& values, ColumnModel& column) {
@@ -274,8 +259,7 @@ class PreprocessorFit {
     for (const Block& block : table_.blocks) {
       for (std::size_t r = 0; r < block.rows; ++r) {
         if (!Selected(block.first_row + r) || IsMissingCell(block, r, slot)) continue;
-        const double number = block.Number(r, slot);
-        ++counts.levels[std::isnan(number) ? block.Text(r, slot) : FormatNumber(number)];
+        ++counts.levels[LevelText(block, r, slot)];
         ++counts.values;
       }
     }

@@ -186,6 +186,31 @@ TEST(PreprocessorTest, TakesNumbersAsLevelsWhereAsked) {
   EXPECT_EQ(Names(*fitted), "port=443|port=80|port=http|v|");
 }
 
+/// 2^53 + 1 and 2^53 have one double, and so have two integers of 25 digits.
+TEST(PreprocessorTest, TellsIntegersApartThatADoubleDoesNot) {
+  const std::string big = "9007199254740993";
+  DataOptions names;
+  names.categorical = {"id"};
+  for (const DataOptions& data : {DataOptions(), names}) {
+    const auto fitted = FitText("id,y\n9007199254740992,1\n" + big + ",2\n" + big + ",3\n", data);
+    ASSERT_EQ(fitted.error, "");
+    EXPECT_EQ(Names(*fitted), "id=9007199254740992|id=" + big + "|y|");
+    TransformCounts counts;
+    const auto inputs = Apply(*fitted, "y,id\n2," + big + "\n2,9007199254740994\n", counts);
+    ASSERT_TRUE(inputs) << inputs.error().what();
+    EXPECT_EQ(inputs->values, (std::vector<float>{0, 1, 0, 0, 0, 0}));
+    EXPECT_EQ(counts.unseen, (std::vector<std::uint64_t>{1, 0}));
+  }
+  const auto constant = FitText("id,y\n" + big + ",1\n" + big + ",2\n", names);
+  ASSERT_EQ(constant.error, "");
+  TransformCounts counts;
+  ASSERT_TRUE(Apply(*constant, "id,y\n9007199254740992,1\n" + big + ",2\n", counts));
+  EXPECT_EQ(counts.unseen, (std::vector<std::uint64_t>{1, 0}));
+  const auto hole = FitText("id,y\n" + big + ",1\n,2\n", names);
+  ASSERT_EQ(hole.error, "");
+  EXPECT_EQ(Names(*hole), "id=" + big + "|id missing|y|");
+}
+
 TEST(PreprocessorTest, StaysFiniteAtTheEdgesOfDouble) {
   const auto fitted = FitText("a,b\n1e308,1e-310\n-1e308,2e-310\n1.7e308,3e-310\n");
   ASSERT_EQ(fitted.error, "");
