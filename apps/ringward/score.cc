@@ -52,7 +52,7 @@ void ScoreCommand::AddOptions(OptionTable& table) {
   learn::AddDataOptions(table, data_);
   table.Group("Result");
   table
-      .Add("out", &out_, {.what = "a file", .allow_empty = true},
+      .Add("out", &out_, {.what = "a file, or - for standard output"},
            "where scores go; none = standard output")
       .Complete(Completion::kFile);
   table.Add("explain", &explain_, {.min = 0, .max = 1000},
@@ -64,6 +64,13 @@ void ScoreCommand::AddOptions(OptionTable& table) {
 }
 
 Result<int> ScoreCommand::Run(Context& context) {
+  if (out_ == "-") {
+    if (context.common.json) {
+      return Error(Code::kInvalidInput,
+                   "--json and --out - both want standard output: name a file with --out");
+    }
+    out_.clear();
+  }
   RINGWARD_TRY(CheckNames({data_.id, static_cast<std::size_t>(explain_)}));
   RINGWARD_TRY(io::CheckNotAnInput(out_, data_.paths));
   RINGWARD_ASSIGN(const learn::Model model, learn::LoadModel(model_));

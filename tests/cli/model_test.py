@@ -42,6 +42,8 @@ REFUSED = [
     ("an id with the name of a reason", [*SCORE, "t.csv", "--id", "reason_2", "--explain", "2"], {"t.csv": GOOD}, r'--id: .*"reason_2".*'),
     ("an id named twice", [*SCORE, "t.csv", "--id", "a", "a"], {"t.csv": GOOD}, r'--id: the column "a" is named twice'),
     ("scores over the rows they are of", [*SCORE, "*.csv", "--out", "./t.csv"], {"t.csv": GOOD}, r"\./t\.csv: is one of the inputs.*"),
+    ("scores into a file without a name", [*SCORE, "t.csv", "--out", ""], {"t.csv": GOOD}, r"--out: got '', .*"),
+    ("scores and a document on standard output", [*SCORE, "t.csv", "--out", "-", "--json"], {"t.csv": GOOD}, r"--json and --out - .*"),
     ("a column the model needs", ["score", "--model", "{model}", "--data", "t.csv"], {"t.csv": GOOD},
      r't\.csv: .*flow_m3h.*'),
     ("an evaluation without labels", ["evaluate", "--model", "{model}", "--data", "t.csv"], {"t.csv": GOOD}, r".*label.*"),
@@ -139,6 +141,7 @@ def streams_score_alike(models):
     whole = models.score()
     text = (models.folder / "table.csv").read_text()
     yield "standard input", models.score(data="-", stdin=text) == whole
+    yield "standard output by name", models.score("--out", "-") == whole and not (models.folder / "-").exists()
     lines = text.splitlines(keepends=True)
     (models.folder / "tail.csv").write_text(lines[0] + "".join(lines[400:]))
     scores = [line.split(",", 2)[2] for line in whole.splitlines()[400:]]
