@@ -48,7 +48,24 @@ Error CsvScanner::Bad(std::size_t field, std::string_view what) const {
                                    std::to_string(field + 1) + ": " + std::string(what)};
 }
 
-Status CsvScanner::Fill() {
+Status CsvScanner::CheckLineEnds(std::string_view bytes) const {
+  // A CR in quotes is part of a field, and one at the end may have its LF yet to come.
+  const bool all = eof_ || bytes.size() >= kBufferMax;
+  if (!all || bytes.find('"') != std::string_view::npos) return Ok();
+  if (bytes.find('\r') >= bytes.size() - std::min<std::size_t>(1, bytes.size())) return Ok();
+  return Error(Code::kInvalidInput,
+               name() + ": its lines end in CR only; save it with LF or CR LF at their ends");
+}
+
+Status CsvScanner::CheckLength(std::size_t bytes) const {
+  if (bytes <= kRecordMax) return Ok();
+  return Error(Code::kInvalidInput, name() + ":" + std::to_string(lines_ + 1) +
+                                        ": a record longer than 16 MiB (an open quote, or not a "
+                                        "text file?)");
+}
+
+Status CsvScanner::Fill(std::size_t record) {
+  RINGWARD_TRY(CheckLength(end_ - record));
   const std::size_t from = keep_ ? 0 : at_;
   if (from > 0) {
     std::memmove(buffer_.data(), buffer_.data() + from, end_ - from);
@@ -56,14 +73,7 @@ Status CsvScanner::Fill() {
     at_ -= from;
     end_ -= from;
   }
-  if (end_ == buffer_.size()) {
-    if (end_ - at_ > kRecordMax) {
-      return Error(Code::kInvalidInput, name() + ":" + std::to_string(lines_ + 1) +
-                                            ": a record longer than 16 MiB (an open quote, or "
-                                            "not a text file?)");
-    }
-    buffer_.resize(buffer_.size() * 2);
-  } else if (full_ && buffer_.size() < kBufferMax) {
+  if (end_ == buffer_.size() || (full_ && buffer_.size() < kBufferMax)) {
     buffer_.resize(buffer_.size() * 2);
   }
   RINGWARD_ASSIGN(const std::size_t n, source_->Read(std::span(buffer_).subspan(end_)));
@@ -88,6 +98,7 @@ Result<CsvScanner::Got> CsvScanner::TryNext(std::vector<std::string_view>& field
     if (std::memchr(start, '"', static_cast<std::size_t>(line_end - start)) != nullptr) {
       return TryQuoted(fields);
     }
+    RINGWARD_TRY(CheckLength(static_cast<std::size_t>(line_end - start)));
     at_ = std::min(end_, static_cast<std::size_t>(line_end - buffer_.data()) + 1);
     record_line_ = ++lines_;
     if (line_end > start && line_end[-1] == '\r') --line_end;
@@ -136,6 +147,7 @@ Result<CsvScanner::Got> CsvScanner::TryQuoted(std::vector<std::string_view>& fie
     done = p == end_ || buffer_[p] == '\n';
     ++p;
   }
+  RINGWARD_TRY(CheckLength(p - 1 - at_));
   at_ = std::min(p, end_);
   lines_ += line_ends + 1;
   fields.clear();
@@ -170,8 +182,9 @@ Result<std::string> CsvScanner::PeekLine(int n) {
       if (!is_empty && line++ == n) return std::string(text);
       start = lf + 1;
     }
+    if (bytes.find('\n') == std::string_view::npos) RINGWARD_TRY(CheckLineEnds(bytes));
     if (eof_) return std::string(line == n ? bytes.substr(start) : std::string_view());
-    RINGWARD_TRY(Fill());
+    RINGWARD_TRY(Fill(begin_ + start));
   }
 }
 

@@ -14,10 +14,11 @@ namespace ringward::learn {
 
 /// Cuts a stream of bytes into records and fields by RFC 4180: fields may be quoted, quoted fields
 /// may hold delimiters, line ends and doubled quotes. Lines end in LF or CR LF; empty lines are
-/// skipped; a UTF-8 byte-order mark at the start is too. Not safe for concurrent use.
+/// skipped; a UTF-8 byte-order mark at the start is too. Files of lines that end in CR alone are
+/// kInvalidInput. Not safe for concurrent use.
 class CsvScanner {
  public:
-  /// Bytes of one record at most.
+  /// Bytes of one record at most, without the LF at its end.
   static constexpr std::size_t kRecordMax = std::size_t{16} << 20;
   enum class Got { kRecord, kNeedMore, kEnd };
 
@@ -29,8 +30,8 @@ class CsvScanner {
   Result<Got> TryNext(std::vector<std::string_view>& fields);
   /// Like TryNext, but reads until there is a record: false at the end.
   Result<bool> Next(std::vector<std::string_view>& fields);
-  /// Reads what the source has now, at least one byte or the end.
-  Status Fill();
+  /// Reads what the source has now, at least one byte or the end. REQUIRES: TryNext needs more.
+  Status Fill() { return Fill(at_); }
   /// Line of the record that TryNext gave last, from 1.
   std::uint64_t line() const { return record_line_; }
   const std::string& name() const { return source_->name(); }
@@ -46,6 +47,12 @@ class CsvScanner {
  private:
   Result<Got> TryQuoted(std::vector<std::string_view>& fields);
   Error Bad(std::size_t field, std::string_view what) const;
+  /// The first `bytes` of the file, where no LF has come so far, are no lines that end in CR alone.
+  Status CheckLineEnds(std::string_view bytes) const;
+  /// The record that starts at `record` is not all here yet.
+  Status Fill(std::size_t record);
+  /// The record behind `lines_` may have that many bytes.
+  Status CheckLength(std::size_t bytes) const;
   std::unique_ptr<io::ByteSource> source_;
   std::vector<char> buffer_;
   std::size_t begin_ = 0;  ///< first byte behind the byte-order mark

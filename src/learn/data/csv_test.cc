@@ -4,6 +4,7 @@
 
 #include "io/byte_source.h"
 #include "io/test_folder.h"
+#include "learn/data/csv_scanner.h"
 #include "learn/data/dataset.h"
 #include "learn/data/file_reader.h"
 #include "learn/data/reader.h"
@@ -79,12 +80,33 @@ TEST(CsvTest, NamesFileLineAndColumnOfBadInput) {
        "t.csv:1: column name \"a\" is used twice (columns 1 and 3)"},
       {"open quote", "a,b\n1,\"x\n2,y\n", "t.csv:2: field 2: a quote is opened and never closed"},
       {"text behind a quote", "a,b\n\"1\"x,2\n", "t.csv:2: field 1: text behind a closing quote"},
+      {"lines that end in CR", "a,b\r1,2\r2,3\r",
+       "t.csv: its lines end in CR only; save it with LF or CR LF at their ends"},
       {"UTF-16",
        "\xff\xfe"
        "a",
        "t.csv: is UTF-16 text; save it as UTF-8"},
   };
   for (const auto& c : kCases) EXPECT_EQ(ReadBack(c.text), c.expected) << c.what;
+}
+
+TEST(CsvTest, HoldsTheLimitOfARecordExactly) {
+  constexpr std::size_t kMax = CsvScanner::kRecordMax;
+  const std::string too_long =
+      "t.csv:2: a record longer than 16 MiB (an open quote, or not a text file?)";
+  const auto record = [](std::size_t bytes, bool quoted) {
+    const std::string edge = quoted ? "\"" : "";
+    return edge + std::string(bytes - 2 * edge.size() - 2, 'x') + edge + ",1";
+  };
+  for (const bool quoted : {false, true}) {
+    for (const char* const end : {"", "\n", "\n2,3\n"}) {
+      for (const auto& [bytes, fits] : {std::pair{kMax, true}, std::pair{kMax + 1, false}}) {
+        const std::string read = ReadBack("a,b\n" + record(bytes, quoted) + end);
+        EXPECT_EQ(fits ? read.substr(0, 2) : read, fits ? "a=" : too_long)
+            << bytes << (quoted ? " quoted" : "") << end;
+      }
+    }
+  }
 }
 
 }  // namespace
