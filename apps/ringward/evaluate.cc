@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -121,6 +122,10 @@ Status EvaluateCommand::Validate(const OptionTable& given) const {
     return Error(Code::kInvalidInput,
                  fmt::format("--{} goes with --model, not with --scores", option));
   }
+  if (files && scores_ == "-" && labels_ == "-") {
+    return Error(Code::kInvalidInput,
+                 "--scores and --labels: standard input can be read only once");
+  }
   if (!files && data_.paths.empty()) return Error(Code::kInvalidInput, "--model needs --data");
   std::error_code error;
   if (!out_.empty() && std::filesystem::exists(out_ + "/model.toml", error)) {
@@ -201,10 +206,11 @@ Result<Evaluation> EvaluateCommand::FromScores() const {
   }
   for (const auto& block : scores.blocks) {
     for (std::size_t i = 0; i < block.rows; ++i) {
-      if (block.IsText(i, score_slot) || block.IsMissing(i, score_slot)) {
+      const double score = block.Number(i, score_slot);
+      if (std::isnan(score)) {
         return Error(Code::kInvalidInput, block.Where(i) + ": the score is not a number");
       }
-      evaluation.scores.push_back(block.Number(i, score_slot));
+      evaluation.scores.push_back(score);
     }
   }
   return evaluation;

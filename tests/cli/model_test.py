@@ -54,6 +54,10 @@ REFUSED = [
      {"t.csv": GOOD, "theirs/model.toml": "[x]\n", "theirs/notes.txt": "mine"}, r"theirs: exists and holds other files.*"),
     ("the model's folder for the evaluation", ["evaluate", "--model", "{model}", "--data", "t.csv", "--out", "{model}"],
      {"t.csv": GOOD}, r".*: is a model folder, whose report this would replace; choose another name"),
+    ("scores that are no numbers", ["evaluate", "--scores", "s.csv", "--labels", "l.csv"],
+     {"s.csv": "score\n1\n?\n3\nx\n", "l.csv": "label\n1\n0\n1\n0\n"}, r"s\.csv:\d: the score is not a number"),
+    ("both scores and labels from a pipe", ["evaluate", "--scores", "-", "--labels", "-"], {},
+     r"--scores and --labels: standard input can be read only once"),
     ("scores and labels of unequal length", ["evaluate", "--scores", "s.csv", "--labels", "l.csv"],
      {"s.csv": "score\n1\n2\n", "l.csv": "label\n1\n"}, r".*l\.csv.*|.*s\.csv.*"),
 ]

@@ -117,6 +117,7 @@ Result<std::vector<float>> TrainingStatistics::ResidualLimits(double trim) {
 
 void TrainingStatistics::AddMoments(std::size_t group, std::span<const float> limits,
                                     std::vector<double>& moments) {
+  if (PartOf(rows_.size(), group, kGroups).size() == 0) return;  // rows are fewer than groups
   // Behind each member's moments lies the number of rows that made them.
   const std::size_t stride = Whitening::MomentCount(inputs_) + 1;
   const ScoreParts none;
