@@ -6,7 +6,7 @@ namespace ringward::learn {
 namespace {
 
 /// A slow pipe gives many tiny blocks; joined up to this many rows they cost little each.
-constexpr std::size_t kJoinedRowsMax = 1024;
+constexpr std::size_t kKeptBlockRowsMax = 1024;
 
 std::uint64_t EndOf(const Block& block) { return block.first_row + block.rows; }
 
@@ -17,7 +17,7 @@ void RecentRows::Add(const Block& block) {
   if (reach_ == 0) return;
   if (!kept_.empty() && kept_.back().file_index != block.file_index) kept_.clear();
   while (!kept_.empty() && EndOf(kept_.front()) + reach_ <= block.first_row) kept_.pop_front();
-  if (!kept_.empty() && kept_.back().rows + block.rows <= kJoinedRowsMax) {
+  if (!kept_.empty() && kept_.back().rows + block.rows <= kKeptBlockRowsMax) {
     kept_.back().Append(block);
   } else {
     kept_.push_back(block);
