@@ -3,7 +3,8 @@
 
     check_shape.py ROOT
 
-Limits: a function of 60 lines, a file of 500. Printed beside them, as habits to keep: the 90th percentile and
+Limits: a function of 60 lines, a file of 500. A constant or type of an anonymous namespace has a name of its own in
+its folder: the sanitizer builds compile the sources of a module as one. Printed beside them, as habits to keep: the 90th percentile and
 the longest of function lengths, the median length and comment share of headers, test lines per source line.
 A function's length is counted from the line of its opening brace to that of its closing one, both included.
 """
@@ -58,6 +59,25 @@ def functions(text):
             head_start = position + 1
 
 
+ANONYMOUS = re.compile(r"^namespace \{$.*?^\}  // namespace$", re.S | re.M)
+UNNESTED_NAME = re.compile(r"^(?:(?:constexpr|const|static|inline)\s[^=;(\n]*?\b(\w+)(?:\[[^\n=]*\])?\s*[={]|"
+                           r"(?:class|struct|enum class|union)\s+(\w+)[^;\n]*\{)", re.M)
+
+
+def twice_in_a_folder(root):
+    """Names of anonymous namespaces that two sources (or two tests) of one folder define."""
+    first = {}
+    for path in sources(root):
+        if path.suffix != ".cc":
+            continue
+        text = path.read_text()
+        for body in (blanked(text)[m.start():m.end()] for m in ANONYMOUS.finditer(text)):
+            for name in {a or b for a, b in UNNESTED_NAME.findall(body)}:
+                other = first.setdefault((path.parent, path.name.endswith("_test.cc"), name), path)
+                if other != path:
+                    yield f"{path.relative_to(root)}: {name} is a name in {other.name} too; modules are compiled as one"
+
+
 def sources(root):
     for folder in FOLDERS:
         yield from sorted(p for p in (root / folder).rglob("*") if p.suffix in (".h", ".cc"))
@@ -91,6 +111,7 @@ def measure(root):
         source_lines += count * (not is_test)
         if path.suffix == ".h" and not is_test:
             headers.append(text)
+    bad.extend(twice_in_a_folder(root))
     return bad, sorted(lengths), headers, test_lines, source_lines
 
 

@@ -43,6 +43,20 @@ class CheckShapeTest(unittest.TestCase):
         self.assertEqual(status, 1)
         self.assertIn("src/a.cc:2: function of 61 lines, at most 60: int F()", output)
 
+    def test_rejects_a_name_of_two_sources_of_a_folder(self):
+        def source(*lines):
+            return "namespace n {\nnamespace {\n\nint F() {\n  return 1;\n}\n\n" + "\n".join(lines) + "\n\n}  // namespace\n}  // namespace n\n"
+
+        table = [("constexpr int kMax = 3;", 1), ("const std::string kName{3};", 1), ("constexpr int kTable[] = {1};", 1),
+                 ("struct Row {\n  int a;\n};", 1), ("class Reader final : public Base {\n};", 1),
+                 ("struct Row;", 0), ("// constexpr int kMax = 3;", 0)]
+        for line, status in table:
+            with self.subTest(line):
+                here = {"src/m/a.cc": source(line), "src/m/b.cc": source("int g = 1;", line)}
+                self.assertEqual(planted.run("check_shape.py", here)[0], status)
+                apart = {"src/m/a.cc": source(line), "src/o/b.cc": source(line), "src/m/a_test.cc": source(line)}
+                self.assertEqual(planted.run("check_shape.py", apart)[0], 0)
+
     def test_rejects_a_file_over_the_limit(self):
         status, output = planted.run("check_shape.py", {"apps/a.h": "\n" * 501})
         self.assertEqual(status, 1)
