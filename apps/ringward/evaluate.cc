@@ -171,6 +171,7 @@ Result<Evaluation> EvaluateCommand::FromModel(Context& context) {
     progress.Update({.done = stream.rows()});
     return Ok();
   }));
+  if (InterruptRequested()) return Error(Code::kInterrupted, "interrupted while evaluating");
   evaluation.top_features = TopFeatures(model, stream);
   evaluation.warnings = stream.Warnings();
   return evaluation;

@@ -27,7 +27,9 @@ std::size_t RankBytes(const learn::TrainingSet& set, const learn::NetSpec& net) 
 std::string NameOfFolder(const std::string& path) {
   namespace fs = std::filesystem;
   std::error_code error;
-  std::string name = fs::weakly_canonical(fs::absolute(path, error), error).string();
+  const fs::path whole = fs::absolute(path, error);
+  if (error) return {};
+  std::string name = fs::weakly_canonical(whole, error).string();
   if (error) return {};
   return name.ends_with('/') ? name : name + '/';
 }

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <string>
 #include <system_error>
 
 #include "base/exit_code.h"
@@ -11,22 +12,39 @@
 
 namespace ringward {
 
-Error CaughtError() noexcept {
+namespace {
+
+Error Told(const std::string& prefix, const char* what) {
   constexpr std::size_t kLongest = 300;
+  return {Code::kResource, prefix + Printable(what, kLongest)};
+}
+
+/// May itself run out of memory.
+Error Describe() {
   try {
     throw;
   } catch (const std::bad_alloc&) {
-    return {Code::kResource, "out of memory"};
+    throw;
   } catch (const std::system_error& problem) {
-    // Thrown by the constructor of std::thread, and by nothing else that we use.
+    // What the constructor of std::thread throws.
     if (problem.code() == std::errc::resource_unavailable_try_again) {
-      return {Code::kResource, std::string("cannot start a thread: ") + problem.what()};
+      return Told("cannot start a thread: ", problem.what());
     }
-    return {Code::kResource, "unexpected failure: " + Printable(problem.what(), kLongest)};
+    return Told("unexpected failure: ", problem.what());
   } catch (const std::exception& problem) {
-    return {Code::kResource, "unexpected failure: " + Printable(problem.what(), kLongest)};
+    return Told("unexpected failure: ", problem.what());
   } catch (...) {
     return {Code::kResource, "unexpected failure"};
+  }
+}
+
+}  // namespace
+
+Error CaughtError() noexcept {
+  try {
+    return Describe();
+  } catch (...) {
+    return {Code::kResource, "out of memory"};
   }
 }
 

@@ -26,7 +26,7 @@ namespace {
 
 /// One rank's place. Two of a rank and those of a few peers fit the second-level cache.
 constexpr std::size_t kPieceBytes = std::size_t{128} << 10U;
-constexpr int kSpins = 4'000;  ///< looks before a waiting rank gives up its core, some 50 us
+constexpr int kSpins = 4'000;  ///< looks before a waiting rank gives up its core; 50 to 200 us
 
 /// What ranks can see of each other's processes is the same where this text is the same.
 std::array<char, 96> ThisMachine() {
@@ -38,11 +38,6 @@ std::array<char, 96> ThisMachine() {
   std::array<char, 96> machine{};
   std::memcpy(machine.data(), text.data(), std::min(text.size(), machine.size() - 1));
   return machine;
-}
-
-int CoresOfThisProcess() {
-  cpu_set_t set;
-  return sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
 }
 
 /// The elements that rank `rank` combines: whole cache lines, so that no line has two writers.
@@ -77,12 +72,7 @@ std::size_t SharedReduce::Bytes(int world) {
 }
 
 SharedReduce::SharedReduce(Fd memory, void* mapping, std::size_t bytes, int rank, int world)
-    : memory_(std::move(memory)),
-      mapping_(mapping),
-      bytes_(bytes),
-      rank_(rank),
-      world_(world),
-      crowded_(world > CoresOfThisProcess()) {}
+    : memory_(std::move(memory)), mapping_(mapping), bytes_(bytes), rank_(rank), world_(world) {}
 
 SharedReduce::SharedReduce(SharedReduce&& other) noexcept
     : memory_(std::move(other.memory_)),
@@ -90,7 +80,8 @@ SharedReduce::SharedReduce(SharedReduce&& other) noexcept
       bytes_(other.bytes_),
       rank_(other.rank_),
       world_(other.world_),
-      crowded_(other.crowded_),
+      yield_(other.yield_),
+      idle_(std::move(other.idle_)),
       pieces_(other.pieces_) {}
 
 SharedReduce& SharedReduce::operator=(SharedReduce&& other) noexcept {
@@ -99,7 +90,8 @@ SharedReduce& SharedReduce::operator=(SharedReduce&& other) noexcept {
   std::swap(bytes_, other.bytes_);
   rank_ = other.rank_;
   world_ = other.world_;
-  crowded_ = other.crowded_;
+  yield_ = other.yield_;
+  idle_ = std::move(other.idle_);
   pieces_ = other.pieces_;
   return *this;
 }
@@ -156,6 +148,11 @@ Result<SharedReduce> SharedReduce::Open(const Address& address, int rank, int wo
   return opened;
 }
 
+void SharedReduce::SetWaiting(bool yield, std::function<void()> idle) {
+  yield_ = yield;
+  idle_ = std::move(idle);
+}
+
 SharedReduce::Desk& SharedReduce::desk(int rank) const {
   auto* const bytes = static_cast<std::byte*>(mapping_) + sizeof(Header);
   return *std::launder(
@@ -175,12 +172,14 @@ void SharedReduce::Arrive(std::uint64_t time) {
 
 void SharedReduce::Await(std::uint64_t time) const {
   for (int rank = 0; rank < world_; ++rank) {
-    int looks = crowded_ ? kSpins : 0;
+    int looks = yield_ ? kSpins : 0;
     while (desk(rank).time.load(std::memory_order_acquire) < time) {
-      if (looks++ < kSpins) {
+      if (looks < kSpins) {
+        ++looks;
         _mm_pause();
       } else {
         sched_yield();
+        if (idle_) idle_();
       }
     }
   }

@@ -5,7 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <functional>
 
 #include "base/fd.h"
 #include "comm/communicator.h"
@@ -32,8 +32,8 @@ class SharedReduce {
 
   /// Makes the memory; on one rank. `rank` in [0, world), world >= 2. Errors: kResource.
   static Result<SharedReduce> Create(int rank, int world);
-  /// Maps what another rank made. Errors: kUnavailable (another host, or its maker is out of
-  /// sight).
+  /// Maps what another rank made and has not sealed; `rank` and `world` as for Create(). Errors:
+  /// kUnavailable (another host, or its maker is out of sight).
   static Result<SharedReduce> Open(const Address& address, int rank, int world);
 
   SharedReduce(SharedReduce&& other) noexcept;
@@ -42,13 +42,17 @@ class SharedReduce {
 
   /// REQUIRES: made by Create(), before Seal().
   Address address() const;
-  /// All ranks have the memory: nobody else can map it any more.
+  /// All ranks have the memory: no rank can open it any more.
   void Seal() { memory_.reset(); }
+
+  /// How a rank waits: `yield` gives up the core at once (more ranks than cores), else after some
+  /// 100 us; `idle`, which may be null, is called each time it does.
+  void SetWaiting(bool yield, std::function<void()> idle);
 
   /// Reduces `data` over all ranks, which make the same calls in the same order; every rank ends
   /// with the same bits. kAverage only sums (see ScaleBefore, ScaleAfter). Waits without a
-  /// deadline: the caller watches. Errors: kInvalidInput (the ranks' calls disagree; told on every
-  /// rank).
+  /// deadline: the caller watches. Nothing to reduce meets nobody. Errors: kInvalidInput (the
+  /// ranks' calls disagree; told on every rank, and the object is of no use any more).
   Status AllReduce(Buffer data, ReduceOp op);
 
  private:
@@ -72,7 +76,8 @@ class SharedReduce {
   std::size_t bytes_;
   int rank_;
   int world_;
-  bool crowded_;              ///< more ranks than cores: waiting gives up the core at once
+  bool yield_ = false;
+  std::function<void()> idle_;
   std::uint64_t pieces_ = 0;  ///< done so far
 };
 

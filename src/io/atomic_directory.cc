@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include <cstdio>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -14,11 +13,8 @@
 #include "io/sync.h"
 
 namespace ringward::io {
-namespace {
 
 namespace fs = std::filesystem;
-
-}  // namespace
 
 Result<bool> AtomicDirectory::CheckTarget() const {
   std::error_code error;

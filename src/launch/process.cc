@@ -19,7 +19,6 @@
 #include <filesystem>
 #include <string_view>
 #include <thread>
-#include <utility>
 
 #include "base/system_error.h"
 #include "comm/suspect.h"

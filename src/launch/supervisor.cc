@@ -49,7 +49,7 @@ Outcome Supervisor::Run() {
       return outcome;
     }
     if (!output_.status()) {
-      Outcome outcome{.output_failed = true};
+      Outcome outcome;  // Output::status() says why
       outcome.ended = EndRanks(std::min(spec_.grace, kFailedGrace), -1);
       return outcome;
     }

@@ -18,7 +18,6 @@ namespace ringward::launch {
 struct Outcome {
   std::optional<Failure> failure;  ///< empty = every rank did its work, or what is said below
   bool interrupted = false;        ///< the user ended the job
-  bool output_failed = false;      ///< Output::status() says why
   int ended = 0;                   ///< other ranks that were ended because of that
 };
 

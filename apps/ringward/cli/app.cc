@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <optional>
 
 #include "base/caught.h"
 #include "base/interrupt.h"

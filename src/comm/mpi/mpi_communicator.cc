@@ -9,8 +9,10 @@
 #include <cstring>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "base/log.h"
 #include "comm/mpi/mpi_types.h"
 #include "comm/mpi/mpi_watchdog.h"
 #include "comm/reduce.h"
@@ -96,22 +98,38 @@ std::vector<int> Displacements(std::span<const std::size_t> counts) {
   return before;
 }
 
+/// Whether mpirun was told that waiting ranks give up their cores, as the launcher decides it.
+bool MpiYields() {
+  const char* const set = std::getenv("OMPI_MCA_mpi_yield_when_idle");
+  return set != nullptr && std::string_view(set) != "0";
+}
+
 /// Memory shared by all ranks; none where they run on several hosts, or cannot see each other.
 Result<std::optional<SharedReduce>> ShareMemory(MPI_Comm comm, int rank, int size) {
   std::optional<SharedReduce> shared;
   SharedReduce::Address address;
   if (rank == 0) {
-    if (auto made = SharedReduce::Create(rank, size)) shared = std::move(*made);
+    auto made = SharedReduce::Create(rank, size);
+    if (made) shared = std::move(*made);
     if (shared) address = shared->address();
+    if (!made) LogDebug("all-reduces go through MPI: " + made.error().what());
   }
   RINGWARD_TRY(Check(MPI_Bcast(&address, sizeof(address), MPI_BYTE, 0, comm)));
   if (rank != 0) {
-    if (auto opened = SharedReduce::Open(address, rank, size)) shared = std::move(*opened);
+    auto opened = SharedReduce::Open(address, rank, size);
+    if (opened) shared = std::move(*opened);
+    if (!opened) LogDebug("all-reduces go through MPI: " + opened.error().what());
   }
   int everywhere = shared ? 1 : 0;
   RINGWARD_TRY(Check(MPI_Allreduce(MPI_IN_PLACE, &everywhere, 1, MPI_INT, MPI_MIN, comm)));
   if (everywhere == 0) return std::optional<SharedReduce>();
   shared->Seal();
+  // A rank that left an MPI call early may still owe its peers a message: MPI moves only inside
+  // its own calls.
+  shared->SetWaiting(MpiYields(), [comm] {
+    int ignored = 0;
+    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &ignored, MPI_STATUS_IGNORE);
+  });
   return shared;
 }
 

@@ -19,8 +19,9 @@ struct MpiOptions {
   /// The most elements handed to one MPI call, which counts in int; larger buffers go in pieces.
   /// Only tests have a reason to change it. In [1, 2^31).
   std::size_t max_count = std::size_t{1} << 30;
-  /// Blocking all-reduces go through memory that the ranks share where all run on one host: faster
-  /// than MPI's own at every size (comm/shared_reduce.h). Only tests have a reason to turn it off.
+  /// Blocking all-reduces go through memory that the ranks share where all run on one host,
+  /// whatever max_count: at no size slower than MPI's own (comm/shared_reduce.h;
+  /// docs/decisions/0006). Only tests have a reason to turn it off.
   bool shared_memory = true;
 };
 
@@ -30,7 +31,8 @@ struct MpiOptions {
 /// then mpirun is left to see an improper end, which ends the job. Errors: kUnavailable (MPI does
 /// not start).
 ///
-/// Open MPI cannot return from a collective whose peer is dead or frozen. So a watchdog thread,
+/// Open MPI cannot return from a collective whose peer is dead or frozen, nor can a rank that waits
+/// in shared memory. So a watchdog thread,
 /// armed by one atomic store per call, ends the process with exit code 3 when a call passes its
 /// deadline, or when the board tells that a rank has failed while this one waits for it. It first
 /// names the culprit on the board, from which the launcher tells the user; mpirun then ends the

@@ -27,7 +27,7 @@ std::string LevelText(const Block& block, std::size_t row, std::size_t slot) {
   if (block.IsText(row, slot)) {
     const TextCells& cells = block.texts[slot];
     const std::string_view text = cells.pool.At(cells.codes[row]);
-    if (LosesDigits(text, number)) return std::string(text);
+    if (LosesDigits(text, number)) return IntegerDigits(text);
   }
   return FormatNumber(number);
 }

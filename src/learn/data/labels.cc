@@ -18,7 +18,8 @@ bool SameLabel(std::string_view a, std::string_view b, bool any_case) {
   double x = 0;
   double y = 0;
   if (ParseNumber(a, x) && ParseNumber(b, y)) {
-    return x == y && ((!LosesDigits(a, x) && !LosesDigits(b, y)) || a == b);
+    if (!LosesDigits(a, x) && !LosesDigits(b, y)) return x == y;
+    return IntegerDigits(a) == IntegerDigits(b);
   }
   return any_case ? SameIgnoringCase(a, b) : a == b;
 }

@@ -119,6 +119,13 @@ bool LosesDigits(std::string_view text, double value) {
   return text != std::string_view(held.data(), static_cast<std::size_t>(length));
 }
 
+std::string IntegerDigits(std::string_view text) {
+  const bool negative = text.starts_with('-');
+  if (negative || text.starts_with('+')) text.remove_prefix(1);
+  text.remove_prefix(std::min(text.find_first_not_of('0'), text.size()));
+  return (negative ? "-" : "") + std::string(text);
+}
+
 std::string FormatNumber(double value) { return Shortest(value); }
 
 std::string PlainNumber(double value) { return Plain(value); }

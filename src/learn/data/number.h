@@ -32,6 +32,8 @@ std::string RoundedNumber(double value, double sd);
 /// exactly: beyond 2^53 several integers share one double, so names and labels compare by their
 /// digits.
 bool LosesDigits(std::string_view text, double value);
+/// One spelling for each such integer: without a plus sign and leading zeros.
+std::string IntegerDigits(std::string_view text);
 
 /// `text` without blanks and tabs at its ends.
 std::string_view Trimmed(std::string_view text);

@@ -129,6 +129,7 @@ bool HoldsOnly(const std::filesystem::path& folder, std::initializer_list<std::s
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
     const std::string name = entry.path().filename().string();
+    if (name.starts_with(std::string(".") + kReport + ".tmp-")) continue;  // a killed `evaluate`
     if (std::find(names.begin(), names.end(), name) == names.end()) return false;
   }
   return !error;

@@ -155,6 +155,7 @@ TEST(ModelTest, SavingReplacesAModelButNothingElse) {
   std::filesystem::create_directories(folder.Path("model/evaluation"));
   std::filesystem::create_directories(folder.Path("project"));
   folder.Write("model/evaluation/report.html", "<html>");
+  folder.Write("model/evaluation/.report.html.tmp-17-0", "<ht");
   EXPECT_TRUE(CheckModelFolder(path)) << "an evaluation's report belongs to the model";
   folder.Write("model/evaluation/notes.txt", "years of work");
   EXPECT_FALSE(CheckModelFolder(path));

@@ -255,6 +255,10 @@ Result<ModelText> ReadModelText(std::string_view text, const std::string& file) 
 }
 
 Status CheckFiles(std::string_view text, const ModelFiles& files, const std::string& folder) {
+  if (!text.starts_with("crc32 = ")) {
+    return Error(Code::kCorrupt,
+                 folder + "/model.toml: has no checksum (was it made by an older version?)");
+  }
   const std::string_view rest = text.substr(std::min(text.size(), text.find('\n') + 1));
   if (text.substr(0, text.size() - rest.size()) != ChecksumLine(rest)) {
     return Error(Code::kCorrupt, folder + "/model.toml: is damaged (its checksum is wrong)");

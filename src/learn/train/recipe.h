@@ -50,7 +50,7 @@ LoopOptions MakeLoopOptions(const TrainSettings& settings, std::size_t rows, int
 std::size_t RowsPerRun(const WindowedRows& data, std::span<const std::uint32_t> rows);
 
 /// Deals `rows` (indices below `total`) into folds, evenly and at random, anew for each level, runs
-/// of `run` neighbours together (shorter ones where rows are few).
+/// of `run` >= 1 neighbours together (shorter ones where rows are few).
 Folds MakeFolds(const TrainSettings& settings, std::span<const std::uint32_t> rows,
                 std::size_t total, std::size_t run);
 

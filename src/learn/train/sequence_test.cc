@@ -6,6 +6,7 @@
 #include <functional>
 #include <limits>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "base/rng.h"
@@ -52,10 +53,18 @@ TEST(SequenceTest, TellsReadingsInOrderFromRowsInNone) {
       {"independent rows", [](auto, auto, double fresh) { return fresh; }, 0.95, 1.05, 1},
       {"a slow wave and noise", [](auto r, auto, double fresh) { return Wave(r) + 0.1 * fresh; },
        0.01, 0.05, 64},
-      {"one slow column of three",
+      {"one slow column of twelve",
        [](auto r, auto c, double fresh) { return c == 0 ? Wave(r) : fresh; }, 0.9, 1.1, 1},
-      {"two slow columns of three",
-       [](auto r, auto c, double fresh) { return c < 2 ? Wave(r) : fresh; }, 0.0, 0.1, 64},
+      {"nine slow columns of twelve",
+       [](auto r, auto c, double fresh) { return c < 9 ? Wave(r) : fresh; }, 0.0, 0.1, 64},
+      {"two slow columns and the levels of a random one",
+       [](auto r, auto c, double fresh) {
+         return c < 2 ? Wave(r)
+                      : static_cast<double>(std::fabs(fresh) * 10 > static_cast<double>(c));
+       },
+       0.0, 0.1, 64},
+      {"flags alone, in long runs",
+       [](auto r, auto, double) { return r / 100 % 2 == 0 ? 1.0 : 0.0; }, 0.0, 0.1, 64},
       {"slow, with missing numbers",
        [](auto r, auto, double) { return r % 3 == 0 ? kMissing : Wave(r); }, 0.0, 0.05, 64},
       {"never two numbers in a row",
@@ -65,7 +74,7 @@ TEST(SequenceTest, TellsReadingsInOrderFromRowsInNone) {
       {"up and down", [](auto r, auto, double) { return r % 2 == 0 ? 1.0 : -1.0; }, 1.9, 2.1, 1},
   };
   for (const SequenceCase& c : table) {
-    const WindowedRows data = Table(4'000, 3, c.value);
+    const WindowedRows data = Table(4'000, 12, c.value);
     const double ratio = SuccessiveDifference(data, All(data.rows()));
     EXPECT_GE(ratio, c.low) << c.what;
     EXPECT_LE(ratio, c.high) << c.what;
