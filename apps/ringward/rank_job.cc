@@ -1,7 +1,6 @@
 #include "ringward/rank_job.h"
 
 #include <filesystem>
-#include <string_view>
 #include <system_error>
 
 #include "base/exit_code.h"
@@ -13,17 +12,15 @@
 namespace ringward::cli {
 namespace {
 
-/// How the names begin that io::HiddenSibling makes for `output`, up to the pid of who asks. An
-/// absolute path: whoever removes them may work in another folder.
+/// How the names of `output`'s temporaries begin. An absolute path: whoever removes them may work
+/// in another folder.
 std::string TemporariesOf(const std::string& output) {
   if (output.empty()) return {};
   std::error_code error;
   std::filesystem::path path = std::filesystem::absolute(output, error);
   if (error) return {};  // from a deleted folder; nothing can be written there either
   if (!path.has_filename()) path = path.parent_path();
-  constexpr std::string_view kBeforePid = ".tmp-";
-  const std::string name = io::HiddenSibling(path.string());
-  return name.substr(0, name.rfind(kBeforePid) + kBeforePid.size());
+  return io::HiddenPrefix(path.string());
 }
 
 /// A rank that ends with a status that none of our own returns is broken; it has found nothing.

@@ -34,12 +34,14 @@ std::string ParentFolder(const std::string& path) {
   return parent.empty() ? "." : parent.string();
 }
 
+std::string HiddenPrefix(const std::string& path) {
+  const std::filesystem::path full(path);
+  return (full.parent_path() / ("." + full.filename().string() + ".tmp-")).string();
+}
+
 std::string HiddenSibling(const std::string& path) {
   static std::atomic<unsigned> count{0};
-  const std::filesystem::path full(path);
-  const std::string name = "." + full.filename().string() + ".tmp-" + std::to_string(getpid()) +
-                           "-" + std::to_string(count.fetch_add(1));
-  return (full.parent_path() / name).string();
+  return HiddenPrefix(path) + std::to_string(getpid()) + "-" + std::to_string(count.fetch_add(1));
 }
 
 Status SyncFolder(const std::string& path) { return SyncPath(path, O_RDONLY | O_DIRECTORY); }

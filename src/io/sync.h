@@ -13,6 +13,10 @@ std::string ParentFolder(const std::string& path);
 /// machine. Thread-safe.
 std::string HiddenSibling(const std::string& path);
 
+/// What the names of all hidden siblings of `path` begin with, whichever process made them: up to
+/// PID.
+std::string HiddenPrefix(const std::string& path);
+
 /// Flushes a folder's entries to the disk.
 Status SyncFolder(const std::string& path);
 

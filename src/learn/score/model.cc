@@ -14,6 +14,7 @@
 #include "io/atomic_directory.h"
 #include "io/atomic_file.h"
 #include "io/byte_source.h"
+#include "io/sync.h"
 #include "learn/dense/spec_check.h"
 #include "learn/score/model_text.h"
 #include "learn/score/safetensors.h"
@@ -129,7 +130,7 @@ bool HoldsOnly(const std::filesystem::path& folder, std::initializer_list<std::s
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
     const std::string name = entry.path().filename().string();
-    if (name.starts_with(std::string(".") + kReport + ".tmp-")) continue;  // a killed `evaluate`
+    if (name.starts_with(io::HiddenPrefix(kReport))) continue;  // a killed `evaluate`
     if (std::find(names.begin(), names.end(), name) == names.end()) return false;
   }
   return !error;
