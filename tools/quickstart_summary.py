@@ -9,7 +9,10 @@ FOLDER/evaluation.json (`evaluate --json`).
 import csv
 import json
 import pathlib
+import re
 import sys
+
+REASON_PERCENT_MIN = 2  # what carries less of a score explains nothing
 
 
 def read(path):
@@ -24,10 +27,12 @@ def explain_three(rows):
                       key=lambda r: -float(r["score"])):
         strongest.setdefault(row["kind"], row)
     for kind, row in list(strongest.items())[:3]:
-        print(f"{row['timestamp']}  score {float(row['score']):.0f}, p {float(row['p_value']):.5f}  "
+        print(f"{row['timestamp']}  score {float(row['score']):.0f}, p {float(row['p_value']):.0e}  "
               f"(planted: {kind} of {row['faulty_sensor']})")
         for key in ("reason_1", "reason_2", "reason_3"):
-            print(f"    {row[key]}")
+            share = re.search(r"(\d+) %$", row[key])
+            if key == "reason_1" or (share and int(share[1]) >= REASON_PERCENT_MIN):
+                print(f"    {row[key]}")
 
 
 def found(evaluation):
