@@ -26,7 +26,8 @@ class FdSource final : public ByteSource {
   FdSource& operator=(const FdSource&) = delete;
 
   Result<std::size_t> Read(std::span<char> out) override {
-    // Before a read too: a signal between two reads interrupts neither.
+    // Before a read too: a signal between two reads interrupts neither. One that comes between this
+    // look and the read is seen with the next row; a second one ends the program.
     while (!InterruptRequested()) {
       const ssize_t n = read(fd_, out.data(), out.size());
       if (n >= 0) return static_cast<std::size_t>(n);
