@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "signal/frame.h"
+#include "signal/metric.h"
+#include "signal/topology.h"
+
+namespace ringward::signal {
+
+/// A job begins, or becomes known: first event of a run.
+struct JobOpened {
+  std::string job;
+  Topology topology;
+};
+
+/// The job ended well: silence after it means nothing.
+struct JobClosed {};
+
+/// Where a rank stands; sent when that changed, and as a sign of life.
+struct Progress {
+  std::int32_t rank = 0;
+  std::int64_t step = -1;
+  Phase phase = Phase::kOther;
+  std::uint64_t sequence = 0;  ///< collectives entered so far
+  bool in_collective = false;  ///< inside the last of them
+};
+
+/// A rank's process ended.
+struct RankEnded {
+  std::int32_t rank = 0;
+  std::int32_t exit_status = 0;
+  std::int32_t signal = 0;  ///< that killed it; 0: none
+};
+
+/// Nothing comes from a rank although it may be well: its agent or its network is gone.
+struct SourceLost {
+  std::vector<std::int32_t> ranks;
+};
+struct SourceBack {
+  std::vector<std::int32_t> ranks;
+};
+
+/// What the watching path is fed with. `number` counts a run's events from 0.
+struct Event {
+  std::uint64_t number = 0;
+  Time received{};
+  std::variant<JobOpened, JobClosed, Frame, Progress, RankEnded, SourceLost, SourceBack> what;
+};
+
+}  // namespace ringward::signal

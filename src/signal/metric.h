@@ -1,0 +1,75 @@
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ringward::signal {
+
+/// What a rank can be doing. A step's time is the sum of its phases; self time is all but
+/// kCommunicate, where ranks wait for one another.
+enum class Phase : std::uint8_t {
+  kData,
+  kForward,
+  kBackward,
+  kCommunicate,
+  kOptimizer,
+  kCheckpoint,
+  kEvaluate,
+  kOther,
+};
+inline constexpr std::size_t kPhases = 8;
+
+/// "data", "forward", ….
+const char* NameOf(Phase phase);
+
+/// Index into a run's MetricTable.
+using MetricId = std::uint32_t;
+
+/// The metrics that detectors know, with the same number in every table. Seconds unless said.
+enum class Known : MetricId {
+  kStepTime,       ///< the whole step
+  kDataTime,       ///< in phase data
+  kComputeTime,    ///< forward, backward, optimizer and what has no phase
+  kWaitTime,       ///< in phase communicate: waiting for the others, and the transfer itself
+  kLoss,           ///< of the rank's own rows, before any reduction
+  kGradientNorm,   ///< of the rank's own gradient, before the reduction
+  kReducedNorm,    ///< of the gradient after the reduction: the same on all ranks
+  kSamples,        ///< rows of the rank in this step
+  kMemory,         ///< bytes resident
+  kMemoryLimit,    ///< bytes the process or its cgroup may hold
+  kRetransmits,    ///< TCP segments sent again by the rank's host, per second
+  kClockOffset,    ///< the host's wall clock minus the receiver's
+  kParameterHash,  ///< folded to 24 bits, so that a float32 holds it: equal on replicas
+};
+inline constexpr std::size_t kKnownMetrics = 13;
+
+inline MetricId IdOf(Known metric) { return static_cast<MetricId>(metric); }
+
+/// The names of a run's metrics; the known ones come first, others as they are met.
+/// Not safe for concurrent use.
+class MetricTable {
+ public:
+  MetricTable();
+  /// The number of `name`, a new one where it is not known yet.
+  MetricId Add(std::string_view name);
+  /// REQUIRES: id < size().
+  const std::string& NameOf(MetricId id) const { return names_[id]; }
+  std::size_t size() const { return names_.size(); }
+
+ private:
+  std::vector<std::string> names_;
+};
+
+/// Stands where a rank has not reported a number. A NaN that no computation makes, so that a job's
+/// own NaN is told from a missing report.
+inline constexpr float kMissing = std::bit_cast<float>(std::uint32_t{0x7fc52574});
+
+inline bool IsMissing(float value) {
+  return std::bit_cast<std::uint32_t>(value) == std::bit_cast<std::uint32_t>(kMissing);
+}
+
+}  // namespace ringward::signal

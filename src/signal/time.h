@@ -1,0 +1,17 @@
+#pragma once
+
+#include <chrono>
+
+namespace ringward::signal {
+
+/// Nanoseconds. When something was received is told since the Unix epoch, by the clock of the one
+/// process that receives, never going back; silence is judged on it. A host's own time is that
+/// host's monotonic clock, of use for durations on that host alone.
+using Time = std::chrono::nanoseconds;
+
+inline double Seconds(Time duration) { return std::chrono::duration<double>(duration).count(); }
+inline Time FromSeconds(double seconds) {
+  return std::chrono::duration_cast<Time>(std::chrono::duration<double>(seconds));
+}
+
+}  // namespace ringward::signal
