@@ -17,6 +17,12 @@ Range PartOf(std::size_t total, std::size_t part, std::size_t parts) {
   return {first, first + length + (part < longer ? 1 : 0)};
 }
 
+std::vector<Range> CutEvenly(std::size_t total, std::size_t parts) {
+  std::vector<Range> cut;
+  for (std::size_t part = 0; part < parts; ++part) cut.push_back(PartOf(total, part, parts));
+  return cut;
+}
+
 void ShuffleEpoch(std::uint64_t seed, std::uint32_t epoch, std::span<std::uint32_t> order) {
   std::iota(order.begin(), order.end(), 0U);
   Rng rng(seed, RngPurpose::kShuffle, epoch);

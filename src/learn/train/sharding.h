@@ -18,6 +18,9 @@ struct Range {
 /// longer ones first. REQUIRES: 0 <= part < parts.
 Range PartOf(std::size_t total, std::size_t part, std::size_t parts);
 
+/// All parts of `total` things, in order, as PartOf() makes them. REQUIRES: parts >= 1.
+std::vector<Range> CutEvenly(std::size_t total, std::size_t parts);
+
 /// Fills `order` with a permutation of 0 .. order.size()-1 that is a pure function of seed and
 /// epoch, so every rank derives the same global shuffle without a message (Fisher-Yates).
 void ShuffleEpoch(std::uint64_t seed, std::uint32_t epoch, std::span<std::uint32_t> order);
