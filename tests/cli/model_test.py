@@ -50,6 +50,8 @@ REFUSED = [
     ("an option that files of scores do not take", ["evaluate", "--scores", "s.csv", "--labels", "s.csv", "--kind", "k"],
      {"s.csv": "score\n1\n"}, r"--kind goes with --model, not with --scores"),
     ("no hidden layer", [*TRAIN, "t.csv", "--hidden="], {"t.csv": GOOD}, r"--hidden: at least one width is needed"),
+    ("balance and deterministic", [*TRAIN, "t.csv", "--balance", "--deterministic"], {"t.csv": GOOD},
+     r"--balance and --deterministic exclude each other"),
     ("a folder of somebody's own with a model.toml", ["train", "--out", "theirs", "--steps", "5", "--data", "t.csv"],
      {"t.csv": GOOD, "theirs/model.toml": "[x]\n", "theirs/notes.txt": "mine"}, r"theirs: exists and holds other files.*"),
     ("the model's folder for the evaluation", ["evaluate", "--model", "{model}", "--data", "t.csv", "--out", "{model}"],
@@ -191,6 +193,12 @@ def ranks_agree(models):
     yield "equal weights", weights[0] == weights[1]
 
 
+def balanced_ranks_agree(models):
+    """Two ranks that share the batch by their speed learn what one learns, to rounding"""
+    losses = [models.train("balanced" + ranks, "-np", ranks, "--balance", "--contaminated")["train_loss"] for ranks in ("1", "2")]
+    yield f"losses {losses}", abs(losses[0] - losses[1]) < 1e-3 * losses[0]
+
+
 def evaluation_counts(models):
     """evaluate counts alarms, finds and false alarms that fit together, and says what chance would give"""
     told = json.loads(models.run("evaluate", "--model", "model", "--data", "table.csv", *COLUMNS, "--json"))
@@ -302,8 +310,8 @@ def bad_input_is_refused(models):
 
 
 CHECKS = [training_says_what_it_did, training_logs_as_asked, report_holds_the_numbers, scores_have_a_line_a_row,
-          streams_score_alike, explanations_add_up, reasons_show_the_cells, ranks_agree, evaluation_counts, an_alarm_can_fail_a_script,
-          score_ends_when_told_to, a_damaged_model_is_refused, names_may_be_in_any_language, inputs_are_not_overwritten,
+          streams_score_alike, explanations_add_up, reasons_show_the_cells, ranks_agree, balanced_ranks_agree, evaluation_counts,
+          an_alarm_can_fail_a_script, score_ends_when_told_to, a_damaged_model_is_refused, names_may_be_in_any_language, inputs_are_not_overwritten,
           bad_input_is_refused]
 
 

@@ -150,10 +150,10 @@ ModelHistory MakeHistory(const TrainSettings& settings, const TrainingSet& set,
 }
 
 Result<std::unique_ptr<Plan>> MakePlan(const TrainSettings& settings, std::size_t inputs,
-                                       std::size_t global_batch, int world) {
+                                       const LoopOptions& loop, int world) {
   const std::size_t piece =
-      std::max(GradientStep::PieceRowsMax(global_batch, world, settings.deterministic),
-               GradientStep::PieceRowsMax(global_batch, world, true));
+      std::max(GradientStep::PieceRowsMax(loop.global_batch, world, loop.step),
+               GradientStep::PieceRowsMax(loop.global_batch, world, {.deterministic = true}));
   RINGWARD_ASSIGN(auto plan, Plan::Make(MakeNetSpec(settings, static_cast<int>(inputs)),
                                         std::max(piece, kStatisticsBatch)));
   plan->Initialize(settings.seed);
@@ -183,8 +183,7 @@ Result<std::optional<FitResult>> Fit(comm::Communicator& comm, const TrainSettin
       MakeFolds(settings, train, shared.data.rows(), RowsPerRun(shared.data, train));
   LoopOptions options = MakeLoopOptions(settings, train.size(), comm.size());
   options.global_batch = std::min(options.global_batch, train.size());
-  RINGWARD_ASSIGN(auto plan,
-                  MakePlan(settings, shared.data.inputs(), options.global_batch, comm.size()));
+  RINGWARD_ASSIGN(auto plan, MakePlan(settings, shared.data.inputs(), options, comm.size()));
   RINGWARD_ASSIGN(auto optimizer,
                   MakeOptimizer(MakeOptimizerOptions(settings), plan->parameters().size()));
   const LoopContext context{comm,  *plan,      shared.data, folds,

@@ -19,18 +19,25 @@ Range OwnBlocks(bool deterministic, int rank, int world) {
                 static_cast<std::size_t>(world));
 }
 
+std::size_t RowsOf(std::span<const Range> pieces) {
+  std::size_t rows = 0;
+  for (const Range& piece : pieces) rows += piece.size();
+  return rows;
+}
+
 }  // namespace
 
 GradientStep::GradientStep(comm::Communicator& comm, Plan& plan, const WindowedRows& rows,
-                           const Folds& folds, const StepOptions& options, std::size_t batch_max)
+                           const Folds& folds, const Clock& clock, const StepOptions& options,
+                           std::size_t batch_max)
     : comm_(comm),
       plan_(plan),
       rows_(rows),
       folds_(folds),
       options_(options),
       members_(static_cast<std::size_t>(plan.spec().members)),
-      expectation_(plan, PieceRowsMax(batch_max, comm.size(), options.deterministic)) {
-  const std::size_t piece = PieceRowsMax(batch_max, comm.size(), options.deterministic);
+      expectation_(plan, PieceRowsMax(batch_max, comm.size(), options)) {
+  const std::size_t piece = PieceRowsMax(batch_max, comm.size(), options);
   const Range own = OwnBlocks(options.deterministic, comm.rank(), comm.size());
   input_.resize(piece * rows.inputs());
   keys_.resize(piece);
@@ -38,6 +45,7 @@ GradientStep::GradientStep(comm::Communicator& comm, Plan& plan, const WindowedR
   losses_.resize(piece * own.size() * members_);
   kept_.resize(members_);
   trim_limits_.assign(members_, std::numeric_limits<float>::infinity());
+  if (options.balance && comm.size() > 1) balancer_.emplace(comm, clock);
   if (options.trim > 0.0) batch_losses_.resize(batch_max * members_);
   if (options.deterministic) {
     own_blocks_.resize(own.size() * plan.parameters().size());
@@ -45,17 +53,22 @@ GradientStep::GradientStep(comm::Communicator& comm, Plan& plan, const WindowedR
   }
 }
 
-std::size_t GradientStep::PieceRowsMax(std::size_t batch_max, int world, bool deterministic) {
-  return PartOf(batch_max, 0, BlocksOf(deterministic, world)).size();
+std::size_t GradientStep::PieceRowsMax(std::size_t batch_max, int world,
+                                       const StepOptions& options) {
+  if (options.balance) {
+    return BatchShares::PieceRowsMax(batch_max, static_cast<std::size_t>(world));
+  }
+  return PartOf(batch_max, 0, BlocksOf(options.deterministic, world)).size();
 }
 
-std::vector<Range> GradientStep::PiecesOf(std::size_t batch) const {
-  const Range own = OwnBlocks(options_.deterministic, comm_.rank(), comm_.size());
-  std::vector<Range> pieces;
-  for (std::size_t b = own.first; b < own.last; ++b) {
-    pieces.push_back(PartOf(batch, b, BlocksOf(options_.deterministic, comm_.size())));
-  }
-  return pieces;
+std::vector<Range> GradientStep::CutBatch(std::size_t batch) const {
+  if (balancer_) return balancer_->shares().Cut(batch);
+  return CutEvenly(batch, BlocksOf(options_.deterministic, comm_.size()));
+}
+
+std::span<const Range> GradientStep::PiecesOf(int rank) const {
+  const Range own = OwnBlocks(options_.deterministic, rank, comm_.size());
+  return std::span(blocks_).subspan(own.first, own.size());
 }
 
 void GradientStep::Forward(std::span<const std::uint32_t> piece, std::uint32_t epoch,
@@ -78,21 +91,23 @@ void GradientStep::CountKept(std::span<const std::uint32_t> batch) {
   }
 }
 
-Status GradientStep::FindTrimLimits(std::span<const std::uint32_t> batch,
-                                    std::span<const float> own_losses) {
+Status GradientStep::GatherLosses(std::span<const float> own_losses, std::span<float> all) {
   std::vector<std::size_t> counts;
   for (int r = 0; r < comm_.size(); ++r) {
-    const Range blocks = OwnBlocks(options_.deterministic, r, comm_.size());
-    std::size_t rows = 0;
-    for (std::size_t b = blocks.first; b < blocks.last; ++b) {
-      rows += PartOf(batch.size(), b, BlocksOf(options_.deterministic, comm_.size())).size();
-    }
-    counts.push_back(rows * members_);
+    counts.push_back(RowsOf(PiecesOf(r)) * members_);
   }
-  const auto all = std::span(batch_losses_).first(batch.size() * members_);
   // The communicator's buffers are mutable views; AllGatherV only reads `send`.
   const auto send = std::span(const_cast<float*>(own_losses.data()), own_losses.size());
+  if (balancer_) balancer_->Pause();
   RINGWARD_TRY(comm_.AllGatherV(comm::AsBuffer(send), comm::AsBuffer(all), counts));
+  if (balancer_) balancer_->Work();
+  return Ok();
+}
+
+Status GradientStep::FindTrimLimits(std::span<const std::uint32_t> batch,
+                                    std::span<const float> own_losses) {
+  const auto all = std::span(batch_losses_).first(batch.size() * members_);
+  RINGWARD_TRY(GatherLosses(own_losses, all));
   std::vector<float> learned;
   for (std::size_t m = 0; m < members_; ++m) {
     learned.clear();
@@ -159,10 +174,9 @@ Status GradientStep::ReduceBlocks() {
   return Ok();
 }
 
-Status GradientStep::ForwardForTrimming(std::span<const std::uint32_t> batch, std::uint32_t epoch,
-                                        const std::vector<Range>& pieces) {
+Status GradientStep::ForwardForTrimming(std::span<const std::uint32_t> batch, std::uint32_t epoch) {
   std::size_t done = 0;
-  for (const Range& piece : pieces) {
+  for (const Range& piece : PiecesOf(comm_.rank())) {
     const auto losses = std::span(losses_).subspan(done * members_, piece.size() * members_);
     if (piece.size() > 0) Forward(batch.subspan(piece.first, piece.size()), epoch, losses);
     done += piece.size();
@@ -184,20 +198,29 @@ Status GradientStep::ComputePiece(std::span<const std::uint32_t> piece, std::uin
   return Ok();
 }
 
-Status GradientStep::Run(std::span<const std::uint32_t> batch, std::uint32_t epoch,
-                         LossSums& sums) {
-  const auto pieces = PiecesOf(batch.size());
+Status GradientStep::ComputePieces(std::span<const std::uint32_t> batch, std::uint32_t epoch,
+                                   LossSums& sums) {
   CountKept(batch);
-  if (options_.trim > 0.0) RINGWARD_TRY(ForwardForTrimming(batch, epoch, pieces));
+  if (options_.trim > 0.0) RINGWARD_TRY(ForwardForTrimming(batch, epoch));
   auto block = own_blocks_.begin();
-  for (const Range& piece : pieces) {
+  for (const Range& piece : PiecesOf(comm_.rank())) {
     RINGWARD_TRY(ComputePiece(batch.subspan(piece.first, piece.size()), epoch, sums));
     if (options_.deterministic) {
       block = std::copy(plan_.gradients().begin(), plan_.gradients().end(), block);
     }
   }
+  return Ok();
+}
+
+Status GradientStep::Run(std::span<const std::uint32_t> batch, std::uint32_t epoch,
+                         LossSums& sums) {
+  blocks_ = CutBatch(batch.size());
+  if (balancer_) balancer_->Work();
+  RINGWARD_TRY(ComputePieces(batch, epoch, sums));
   if (options_.deterministic) return ReduceBlocks();
-  return comm_.AllReduce(comm::AsBuffer(plan_.gradients()), comm::ReduceOp::kSum);
+  if (balancer_) balancer_->Pause();
+  RINGWARD_TRY(comm_.AllReduce(comm::AsBuffer(plan_.gradients()), comm::ReduceOp::kSum));
+  return balancer_ ? balancer_->EndStep(RowsOf(PiecesOf(comm_.rank()))) : Ok();
 }
 
 }  // namespace ringward::learn

@@ -2,14 +2,17 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "comm/communicator.h"
 #include "learn/data/window.h"
 #include "learn/dense/plan.h"
 #include "learn/score/expectation.h"
+#include "learn/train/balancer.h"
 #include "learn/train/sharding.h"
 
 namespace ringward::learn {
@@ -33,6 +36,9 @@ struct StepOptions {
   /// Sum the gradients of kDeterministicBlocks blocks of the global batch in one fixed order, so
   /// that the result does not depend on the number of ranks. Moves blocks x parameters a step.
   bool deterministic = false;
+  /// Cut the batch by the speed each rank showed lately, not evenly: a slow core gets fewer rows.
+  /// Which rows are summed on which rank then depends on time, and so do the gradient's last bits.
+  bool balance = false;  ///< not with deterministic
   double trim = 0.0;  ///< share of each global batch, those of largest loss, ignored; in [0, 0.5]
 };
 
@@ -54,26 +60,29 @@ struct LossSums {
 class GradientStep {
  public:
   /// `rows` is the whole training set, the same on every rank; `batch_max` the global batch.
+  /// `clock` tells how long work takes, where the options ask to balance it.
   GradientStep(comm::Communicator& comm, Plan& plan, const WindowedRows& rows, const Folds& folds,
-               const StepOptions& options, std::size_t batch_max);
+               const Clock& clock, const StepOptions& options, std::size_t batch_max);
 
   /// Rows of the largest piece one rank computes at once: the plan's batch_max must reach it.
-  static std::size_t PieceRowsMax(std::size_t batch_max, int world, bool deterministic);
+  static std::size_t PieceRowsMax(std::size_t batch_max, int world, const StepOptions& options);
 
   /// `batch` holds the rows of the global batch, the same on every rank. Adds to `sums`.
   /// Fails as the communicator does; kInvalidInput when a loss is not finite.
   Status Run(std::span<const std::uint32_t> batch, std::uint32_t epoch, LossSums& sums);
 
  private:
-  std::vector<Range> PiecesOf(std::size_t batch) const;
+  std::vector<Range> CutBatch(std::size_t batch) const;
+  std::span<const Range> PiecesOf(int rank) const;
   void Forward(std::span<const std::uint32_t> piece, std::uint32_t epoch, std::span<float> losses);
   Status FindTrimLimits(std::span<const std::uint32_t> batch, std::span<const float> own_losses);
   void FillWeights(std::span<const std::uint32_t> piece, std::span<const float> losses);
   void CountKept(std::span<const std::uint32_t> batch);
   Status AddLosses(std::span<const std::uint32_t> piece, std::span<const float> losses,
                    LossSums& sums) const;
-  Status ForwardForTrimming(std::span<const std::uint32_t> batch, std::uint32_t epoch,
-                            const std::vector<Range>& pieces);
+  Status ForwardForTrimming(std::span<const std::uint32_t> batch, std::uint32_t epoch);
+  Status GatherLosses(std::span<const float> own_losses, std::span<float> all);
+  Status ComputePieces(std::span<const std::uint32_t> batch, std::uint32_t epoch, LossSums& sums);
   Status ComputePiece(std::span<const std::uint32_t> piece, std::uint32_t epoch, LossSums& sums);
   Status ReduceBlocks();
 
@@ -83,6 +92,8 @@ class GradientStep {
   const Folds& folds_;
   const StepOptions options_;
   const std::size_t members_;
+  std::optional<Balancer> balancer_;
+  std::vector<Range> blocks_;  // of the batch under way, by rank
   Expectation expectation_;
   std::vector<float> input_;         // [piece, features]
   std::vector<RowKey> keys_;         // [piece]

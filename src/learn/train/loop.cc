@@ -26,6 +26,9 @@ Status Validate(const LoopContext& context, const LoopOptions& options) {
   if (!(options.step.trim >= 0.0 && options.step.trim <= 0.5)) {
     return refuse("trim must be in [0, 0.5]");
   }
+  if (options.step.balance && options.step.deterministic) {
+    return refuse("balance and deterministic exclude each other");
+  }
   if (context.train_rows.empty()) return refuse("no rows to train on");
   if (options.patience > 0 && context.validation_rows.empty()) {
     return refuse("early stopping needs validation rows");
@@ -79,7 +82,8 @@ class Loop {
         options_(options),
         hooks_(hooks),
         batch_(std::min(options.global_batch, context.train_rows.size())),
-        gradient_(context.comm, context.plan, context.rows, context.folds, options.step, batch_),
+        gradient_(context.comm, context.plan, context.rows, context.folds, context.clock,
+                  options.step, batch_),
         order_(context.train_rows.size()),
         stopping_(options.patience) {}
 
@@ -130,7 +134,8 @@ class Loop {
     record.validation_loss = kNone;
     if (!context_.validation_rows.empty()) {
       const std::size_t piece = std::min<std::size_t>(
-          batch_, GradientStep::PieceRowsMax(batch_, context_.comm.size(), true));
+          batch_,
+          GradientStep::PieceRowsMax(batch_, context_.comm.size(), {.deterministic = true}));
       RINGWARD_ASSIGN(record.validation_loss, MeanLoss(context_.comm, context_.plan, context_.rows,
                                                        context_.validation_rows, piece));
     }

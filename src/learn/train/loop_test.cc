@@ -48,6 +48,18 @@ struct RunSettings {
   std::size_t validation = 0;
 };
 
+/// Every look at it takes `tick`: a slow rank's is longer.
+class TickingClock final : public Clock {
+ public:
+  explicit TickingClock(Duration tick) : tick_(tick) {}
+  Duration Now() const override { return now_ += tick_; }
+  Duration WallNow() const override { return now_; }
+
+ private:
+  const Duration tick_;
+  mutable Duration now_{};
+};
+
 struct RunOutcome {
   std::vector<float> parameters;
   std::vector<float> gradients;
@@ -71,13 +83,10 @@ RunOutcome Train(const RunSettings& settings) {
     auto plan = *Plan::Make(MakeSpec(8, 2), settings.loop.global_batch);
     plan->Initialize(kLoopSeed + static_cast<std::uint64_t>(comm.rank()));  // rank 0's must win
     auto optimizer = *MakeOptimizer({.learning_rate = 1e-2}, plan->parameters().size());
-    const LoopContext context{comm,
-                              *plan,
-                              data,
-                              folds,
-                              all.subspan(settings.validation),
-                              all.first(settings.validation),
-                              SystemClock()};
+    const TickingClock clock(std::chrono::microseconds(comm.rank() == 1 ? 9 : 3));
+    const LoopContext context{
+        comm, *plan, data, folds, all.subspan(settings.validation), all.first(settings.validation),
+        clock};
     auto result = TrainLoop(context, *optimizer, settings.loop);
     ASSERT_TRUE(result) << result.error().what();
     const std::lock_guard lock(mutex);
@@ -131,6 +140,26 @@ TEST_P(WorldTest, DeterministicRunsAreBitEqual) {
     const auto many = Train(parallel);
     EXPECT_EQ(one.parameters, many.parameters) << "trim " << trim << " seed " << kLoopSeed;
     EXPECT_EQ(one.result.epochs.back().validation_loss, many.result.epochs.back().validation_loss);
+  }
+}
+
+TEST_P(WorldTest, BalancedGradientsAgreeWithTheEvenCut) {
+  for (const std::size_t batch : {1U, 3U, 100U, 256U, 300U}) {
+    const std::size_t rows = GlobalBatch(300, batch, 0).size();
+    const bool uneven = rows >= 32 * static_cast<std::size_t>(GetParam());
+    for (const double trim : {0.0, 0.1}) {
+      RunSettings settings{.world = GetParam(), .loop = Options(20, false, trim), .folds = true};
+      settings.loop.global_batch = batch;
+      settings.loop.learning_rate = 1e-6;  // so small that rounding cannot grow over the steps
+      const auto even = Train(settings);
+      settings.loop.step.balance = true;
+      const auto balanced = Train(settings);
+      EXPECT_LE(LargestDifference(even.gradients, balanced.gradients),
+                1e-5 * LargestValue(even.gradients))
+          << "batch " << batch << " trim " << trim << " seed " << kLoopSeed;
+      EXPECT_EQ(even.gradients != balanced.gradients, uneven)
+          << "batch " << batch << " trim " << trim << ": were the cuts those expected?";
+    }
   }
 }
 
@@ -191,6 +220,8 @@ TEST(TrainLoopTest, RefusesOptionsOutsideTheirRange) {
       {"steps must be >= 1", [](LoopOptions& o) { o.steps = 0; }},
       {"learning rate must be > 0", [](LoopOptions& o) { o.learning_rate = std::nan(""); }},
       {"trim must be in [0, 0.5]", [](LoopOptions& o) { o.step.trim = 0.6; }},
+      {"balance and deterministic exclude each other",
+       [](LoopOptions& o) { o.step.balance = o.step.deterministic = true; }},
       {"early stopping needs validation rows", [](LoopOptions& o) { o.patience = 1; }},
   };
   const WindowedRows data = LoopRows(8, 4);

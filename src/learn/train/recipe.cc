@@ -69,6 +69,7 @@ LoopOptions MakeLoopOptions(const TrainSettings& settings, std::size_t rows, int
   }
   options.step = {.seed = settings.seed,
                   .deterministic = settings.deterministic,
+                  .balance = settings.balance,
                   .trim = settings.contaminated ? settings.trim : 0.0};
   return options;
 }

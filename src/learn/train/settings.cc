@@ -55,6 +55,10 @@ void AddLoopOptions(OptionTable& table, TrainSettings& s) {
   table.Add("seed", &s.seed, {.min = 0}, "all randomness follows from it");
   table.Add("deterministic", &s.deterministic,
             "bit-equal weights and scores on 1, 2 and 4 ranks of equal global batch");
+  table.Add(
+      "balance", &s.balance,
+      "slower ranks get fewer rows of each batch: faster on uneven cores, but the last digits "
+      "then differ from run to run");
 }
 
 void AddAlarmOptions(OptionTable& table, TrainSettings& s) {
@@ -88,6 +92,9 @@ Status Validate(const TrainSettings& settings) {
   }
   if (settings.epochs > 0.0 && settings.steps > 0) {
     return Error(Code::kInvalidInput, "--epochs and --steps exclude each other");
+  }
+  if (settings.balance && settings.deterministic) {
+    return Error(Code::kInvalidInput, "--balance and --deterministic exclude each other");
   }
   if (settings.patience > 0 && settings.validation == 0.0) {
     return Error(Code::kInvalidInput, "--patience needs --validation above 0");

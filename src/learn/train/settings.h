@@ -44,6 +44,7 @@ struct TrainSettings {
   bool contaminated = false;  ///< rows may hold anomalies: trim, and train on all labels
   double trim = 0.1;          ///< with contaminated: share of largest losses ignored
   bool deterministic = false;
+  bool balance = false;  ///< rows of a batch go to the ranks by their speed, not evenly
   std::chrono::milliseconds collective_timeout{30'000};
 };
 
