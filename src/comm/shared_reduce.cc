@@ -201,22 +201,41 @@ Status SharedReduce::Compare() const {
   return Ok();
 }
 
-void SharedReduce::ReducePiece(Buffer piece, ReduceOp op) {
+void SharedReduce::LayDown(Buffer piece) const {
+  const std::size_t element = SizeOf(piece.dtype);
+  const auto [begin, end] = Share(piece.count, element, rank_, world_);
+  const auto copy = [&](std::size_t first, std::size_t last) {
+    std::memcpy(place(rank_, pieces_) + first * element,
+                static_cast<const std::byte*>(piece.data) + first * element,
+                (last - first) * element);
+  };
+  // The own share has no other reader.
+  copy(0, begin);
+  copy(end, piece.count);
+}
+
+void SharedReduce::CombineShare(Buffer piece, ReduceOp op) const {
   const std::size_t element = SizeOf(piece.dtype);
   const auto [begin, end] = Share(piece.count, element, rank_, world_);
   const std::size_t offset = begin * element;
+  const auto term = [&](int rank) {
+    return (rank == rank_ ? static_cast<const std::byte*>(piece.data) : place(rank, pieces_)) +
+           offset;
+  };
+  // In the order of ranks whoever combines, so that the number of ranks alone decides the sum.
   std::byte* const result = place(rank_, pieces_) + offset;
-  if (begin < end) {
-    // In the order of ranks whoever combines, so that the number of ranks alone decides the sum.
-    const std::byte* sum = place(0, pieces_) + offset;
-    for (int rank = 1; rank < world_; ++rank) {
-      // Only at the end into the own place, which may be a term still to come.
-      const bool last = rank + 1 == world_;
-      std::byte* const into = last ? result : static_cast<std::byte*>(piece.data) + offset;
-      Combine(op, piece.dtype, into, sum, place(rank, pieces_) + offset, end - begin);
-      sum = into;
-    }
+  const std::byte* sum = term(0);
+  for (int rank = 1; rank < world_; ++rank) {
+    Combine(op, piece.dtype, result, sum, term(rank), end - begin);
+    sum = result;
   }
+}
+
+void SharedReduce::PickUp(Buffer piece, int rank) const {
+  const std::size_t element = SizeOf(piece.dtype);
+  const auto [begin, end] = Share(piece.count, element, rank, world_);
+  std::memcpy(static_cast<std::byte*>(piece.data) + begin * element,
+              place(rank, pieces_) + begin * element, (end - begin) * element);
 }
 
 Status SharedReduce::AllReduce(Buffer data, ReduceOp op) {
@@ -226,7 +245,7 @@ Status SharedReduce::AllReduce(Buffer data, ReduceOp op) {
   for (std::size_t done = 0; done < data.count; ++pieces_) {
     const Buffer piece{static_cast<std::byte*>(data.data) + done * element,
                        std::min(most, data.count - done), data.dtype};
-    std::memcpy(place(rank_, pieces_), piece.data, piece.count * element);
+    LayDown(piece);
     if (done == 0) {
       own.count = data.count;
       own.dtype = static_cast<std::int32_t>(data.dtype);
@@ -235,15 +254,14 @@ Status SharedReduce::AllReduce(Buffer data, ReduceOp op) {
     Arrive(2 * pieces_ + 1);
     Await(2 * pieces_ + 1);
     if (done == 0) RINGWARD_TRY(Compare());
-    ReducePiece(piece, op);
+    CombineShare(piece, op);
     Arrive(2 * pieces_ + 2);
+    PickUp(piece, rank_);
     Await(2 * pieces_ + 2);
     // The places of this piece are written again two pieces later, when all have left them: a rank
     // writes there only after every other has combined the piece in between.
     for (int rank = 0; rank < world_; ++rank) {
-      const auto [begin, end] = Share(piece.count, element, rank, world_);
-      std::memcpy(static_cast<std::byte*>(piece.data) + begin * element,
-                  place(rank, pieces_) + begin * element, (end - begin) * element);
+      if (rank != rank_) PickUp(piece, rank);
     }
     done += piece.count;
   }

@@ -13,9 +13,9 @@
 namespace ringward::comm {
 
 /// All-reduces among the ranks of one host through memory that all of them have mapped: every rank
-/// lays down its part of the data, combines one share of it over all ranks, and picks up the shares
-/// of the others. Each byte is copied twice, where a message through a library is copied at least
-/// as often and waited for in more places (docs/decisions/0006).
+/// lays down the shares of the others, combines its own share over all ranks, and picks up what the
+/// others combined. Each byte is copied at most twice, where a message through a library is copied
+/// at least as often and waited for in more places (docs/decisions/0006).
 ///
 /// The memory has no name: it is gone when the last process that maps it ends, however it ends.
 /// One object per rank; each is used by one thread at a time.
@@ -69,7 +69,12 @@ class SharedReduce {
   /// Waits until every rank has come to `time`.
   void Await(std::uint64_t time) const;
   Status Compare() const;
-  void ReducePiece(Buffer piece, ReduceOp op);
+  /// Puts the shares of the others into the own place.
+  void LayDown(Buffer piece) const;
+  /// Leaves the own share, combined over all ranks, in the own place.
+  void CombineShare(Buffer piece, ReduceOp op) const;
+  /// Copies the share that `rank` has combined to where it belongs.
+  void PickUp(Buffer piece, int rank) const;
 
   Fd memory_;
   void* mapping_;
