@@ -14,7 +14,7 @@ build_packages=(
   g++ cmake ninja-build ccache pkg-config python3
   libopenmpi-dev openmpi-bin libgloo-dev
   libtomlplusplus-dev libspdlog-dev nlohmann-json3-dev
-  libzstd-dev zlib1g-dev
+  libsqlite3-dev libzstd-dev zlib1g-dev
   libgtest-dev libgmock-dev
 )
 lint_packages=(clang-format-14 clang-tidy-14)
