@@ -10,7 +10,10 @@ namespace ringward::signal {
 using Time = std::chrono::nanoseconds;
 
 inline double Seconds(Time duration) { return std::chrono::duration<double>(duration).count(); }
+/// What no Time can hold, NaN too, becomes Time::min(), which is received by nobody.
 inline Time FromSeconds(double seconds) {
+  constexpr double kSecondsMax = 9e9;
+  if (!(seconds > -kSecondsMax && seconds < kSecondsMax)) return Time::min();
   return std::chrono::duration_cast<Time>(std::chrono::duration<double>(seconds));
 }
 
