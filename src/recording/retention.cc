@@ -103,10 +103,11 @@ Status Retention::LoadCauses(Database& database) {
     signal::Cause cause;
     cause.id = row.Bits(1);
     cause.started = signal::Time(row.Int<std::int64_t>(2));
-    now_ = std::max(now_, signal::Time(row.Int<std::int64_t>(3)));
+    const signal::Time written(row.Int<std::int64_t>(3, 0, kTimeMax));
+    now_ = std::max(now_, written);
     cause.over = row.Int<int>(4, 0, 1) == 1;
     RINGWARD_TRY(row.Verdict());
-    NoteCause(cause);
+    NoteCause(cause, written);
   }
 }
 
@@ -155,14 +156,14 @@ Status Retention::NoteCall(signal::Time now, std::uint64_t number) {
   return Save(span);
 }
 
-void Retention::NoteCause(const signal::Cause& cause) {
-  const auto [at, fresh] = causes_.try_emplace(cause.id);
-  Interval& interval = at->second;
+void Retention::NoteCause(const signal::Cause& cause, signal::Time at) {
+  const auto [known, fresh] = causes_.try_emplace(cause.id);
+  Interval& interval = known->second;
   const signal::Time from =
       std::clamp(cause.started, signal::Time(0), signal::Time(kTimeMax)) - limits_.around;
   interval.from = fresh ? from : std::min(interval.from, from);
   interval.to.reset();
-  if (cause.over) interval.to = now_ + limits_.around;
+  if (cause.over) interval.to = at + limits_.around;
 }
 
 bool Retention::Protected(std::int64_t minute) const {

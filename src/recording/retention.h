@@ -25,8 +25,8 @@ class Retention {
   Status NoteEvents(signal::Time received, std::uint64_t first, std::uint64_t last);
   Status NoteCall(signal::Time now, std::uint64_t number);
   void NoteJob(std::uint64_t number) { jobs_.push_back(number); }
-  /// Detail around it stays.
-  void NoteCause(const signal::Cause& cause);
+  /// Written at `at`. Detail around it stays.
+  void NoteCause(const signal::Cause& cause, signal::Time at);
 
   /// A bounded part of what is to do, in a transaction of its own.
   Status Upkeep();

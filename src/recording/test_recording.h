@@ -54,14 +54,16 @@ class TestRun {
                            .in_collective = rng_.Below(2) == 1});
     }
     add(MakeFrame());
+    called_ = now_;
     now_ = kStart + std::chrono::seconds(++step_);
     return events;
   }
   /// The call that is made with what Second() gave so far.
   Call MakeCall() {
-    return {.number = call_++, .now = now_, .last_event = static_cast<std::int64_t>(number_) - 1};
+    return {
+        .number = call_++, .now = called_, .last_event = static_cast<std::int64_t>(number_) - 1};
   }
-  signal::Time now() const { return now_; }
+  signal::Time now() const { return called_; }
   std::uint64_t number() const { return number_; }
 
   signal::MetricTable metrics;
@@ -92,6 +94,7 @@ class TestRun {
   std::size_t world_;
   Rng rng_;
   signal::Time now_ = kStart;
+  signal::Time called_ = kStart;
   std::int64_t step_ = 0;
   std::uint64_t number_ = 0;
   std::uint64_t call_ = 0;

@@ -114,7 +114,7 @@ Status Writer::Parts::Write(const Batch& batch, const signal::MetricTable& metri
   for (const signal::Finding& finding : batch.findings) RINGWARD_TRY(verdicts.Write(finding));
   for (const signal::Cause& cause : batch.causes) {
     RINGWARD_TRY(verdicts.Write(cause, retention.now()));
-    retention.NoteCause(cause);
+    retention.NoteCause(cause, retention.now());
   }
   return commit.Run();
 }

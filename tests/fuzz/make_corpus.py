@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the seeds of corpus/csv and corpus/npz (the first byte of each chooses the fuzzer's options).
+"""Writes the seeds of corpus/csv, npz and recording (the first byte of each chooses the fuzzer's options).
 
     make_corpus.py [FOLDER]     (default: corpus beside this file)
 
@@ -8,8 +8,11 @@ Only the standard library is needed, so that anyone can add a seed.
 import gzip
 import io
 import pathlib
+import re
+import sqlite3
 import struct
 import sys
+import tempfile
 import zipfile
 
 CSV = {
@@ -67,9 +70,68 @@ NPZ = {
 }
 
 
+def planes(code, *values):
+    """A blob of recording/pack.h, not compressed."""
+    rows = [struct.pack("<" + code, v) for v in values]
+    return b"\0" + bytes(row[i] for i in range(struct.calcsize(code)) for row in rows)
+
+
+START = 1767607200 * 10**9
+PROGRESS = (planes("Q", 0, 5) + planes("Q", 0, 1)[1:] + planes("q", 3, 0)[1:] + planes("Q", 9, 0)[1:] + b"\x83\0")
+SAMPLES = planes("f", 1.5, float("nan"))
+# What fills a recording of two ranks, after its tables.
+ROWS = [
+    ("metric_rows", [(0, "step_seconds"), (7, "own")]),
+    ("event_rows", [(0, 1, START, *[None] * 7, "job", None, None),
+                    (1, 4, START, *[None] * 8, 2, PROGRESS),
+                    (3, 3, START + 9, 3, 1, 0, START + 9, *[None] * 6),
+                    (4, 5, START + 9, *[None] * 4, 1, 0, 9, *[None] * 3),
+                    (5, 6, START + 9, *[None] * 7, "[[0,1]]", None, None),
+                    (6, 2, START + 9, *[None] * 10)]),
+    ("sample_rows", [(3 * 4096, 0, 2, SAMPLES), (3 * 4096 + 1, 7, 2, SAMPLES)]),
+    ("rank_rows", [(0, 0, "a", 0, 0), (0, 1, "b", 0, 1)]),
+    ("call_rows", [(0, START, 6, 0)]),
+    ("rule_rows", [(0, "a = 1")]),
+    ("finding_rows", [(1, 1, "rank-slow", "cusum", "[[1,1]]", "b", -1, "data", 3, 2, START, 0.5, 1.5, 2.0, 0, "e")]),
+    ("cause_rows", [(1, 1, "compute", "slow-rank", "s", "[[1,1]]", "[[0,0]]", 0.9, "r", "restart", 2, 3, START, START,
+                     1, 2.0, 1.5, START)]),
+    ("host_rows", [(1, 0, "b")]),
+    ("evidence_rows", [(1, 0, "f", 3, "t")]),
+    ("minute_rows", [(29460120, 0, 1, 1, 1.5, 1.5, 1.5)]),
+    ("span_rows", [(29460120, 0, 6, 0, 0, 1)]),
+]
+
+
+def recording(rows):
+    """A recording with small pages. Its tables are those of src/recording/schema.cc, to the letter."""
+    schema = (pathlib.Path(__file__).resolve().parents[2] / "src" / "recording" / "schema.cc").read_text()
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "run.rwrec"
+        database = sqlite3.connect(path)
+        database.execute("PRAGMA page_size = 512")
+        for statement in re.findall(r'R"sql\((CREATE TABLE.*?)\)sql"', schema, re.S):
+            database.execute(statement)
+        for table, values in rows:
+            database.executemany(f"INSERT INTO {table} VALUES({','.join('?' * len(values[0]))})", values)
+        database.execute(f"PRAGMA application_id = {0x52775263}")
+        database.execute("PRAGMA user_version = 1")
+        database.commit()
+        database.close()
+        return path.read_bytes()
+
+
+RECORDING = {
+    "whole": b"\0" + recording(ROWS),
+    "empty": b"\0" + recording([]),
+    "cut": b"\0" + recording(ROWS)[:-700],
+    "samples": b"\1\2" + SAMPLES,
+    "progress": b"\2\2" + PROGRESS,
+}
+
+
 def main():
     root = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else pathlib.Path(__file__).parent / "corpus"
-    for folder, seeds in (("csv", CSV), ("npz", NPZ)):
+    for folder, seeds in (("csv", CSV), ("npz", NPZ), ("recording", RECORDING)):
         (root / folder).mkdir(parents=True, exist_ok=True)
         for name, data in seeds.items():
             (root / folder / name).write_bytes(data)
