@@ -26,6 +26,7 @@ constexpr unsigned kInCollective = 0x80U;
 
 template <typename T>
 void ToPlanes(std::span<const T> values, std::byte* planes) {
+  if (values.empty()) return;  // without memory to point into
   for (std::size_t plane = 0; plane < sizeof(T); ++plane) {
     const auto* from = reinterpret_cast<const std::byte*>(values.data()) + plane;
     std::byte* to = planes + plane * values.size();
@@ -35,6 +36,7 @@ void ToPlanes(std::span<const T> values, std::byte* planes) {
 
 template <typename T>
 void FromPlanes(const std::byte* planes, std::span<T> values) {
+  if (values.empty()) return;
   for (std::size_t plane = 0; plane < sizeof(T); ++plane) {
     const std::byte* from = planes + plane * values.size();
     auto* to = reinterpret_cast<std::byte*>(values.data()) + plane;

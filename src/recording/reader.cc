@@ -59,16 +59,12 @@ Result<Database> OpenFile(const std::string& path) {
   struct stat info {};
   if (stat(path.c_str(), &info) != 0) return PathError(path, "open", errno);
   if (S_ISDIR(info.st_mode)) return PathError(path, "open", EISDIR);
-  RINGWARD_ASSIGN(Database database, Database::Open(path, path, SQLITE_OPEN_READONLY));
-  const auto looked = database.Number("PRAGMA schema_version");
-  const int code = sqlite3_errcode(database.get());
-  if (looked || (code != SQLITE_CANTOPEN && code != SQLITE_READONLY && code != SQLITE_IOERR)) {
-    return database;
-  }
-  // SQLite could not make the files that writer and readers share. Without a log there is no
-  // writer, and they are not needed.
+  // Without a log there is no writer; opened like any other, SQLite would make the files that
+  // writer and readers share, and leave them there.
   struct stat log {};
-  if (stat((path + "-wal").c_str(), &log) == 0 && log.st_size > 0) return looked.error();
+  if (stat((path + "-wal").c_str(), &log) == 0) {
+    return Database::Open(path, path, SQLITE_OPEN_READONLY);
+  }
   return Database::Open(Immutable(path), path, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
 }
 

@@ -28,8 +28,8 @@ struct Minute {
 /// Not safe for concurrent use.
 class Reader {
  public:
-  /// Opens read-only. A recording whose writer has closed it can also be read where nothing may be
-  /// written, and on network file systems.
+  /// Opens read-only. A closed recording can also be read where nothing may be written, and on
+  /// network file systems; no writer may go on with it meanwhile.
   static Result<Reader> Open(const std::string& path);
   /// The bytes of a closed recording; `name` is the file in messages.
   static Result<Reader> FromMemory(std::string bytes, const std::string& name);

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <fstream>
+#include <iterator>
 #include <limits>
 #include <string>
 #include <vector>
@@ -269,6 +270,8 @@ TEST(ReaderTest, LeavesNothingBehindAndReadsWhereNothingMayBeWritten) {
     auto reader = *Reader::Open(file.path());
     EXPECT_EQ(ReadEvents(reader).size(), run.number());
   }
+  const std::filesystem::directory_iterator files(file.folder());
+  EXPECT_EQ(std::distance(begin(files), end(files)), 1);
   std::filesystem::permissions(file.folder(), std::filesystem::perms::owner_all);
 }
 

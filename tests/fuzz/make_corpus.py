@@ -125,6 +125,7 @@ RECORDING = {
     "empty": b"\0" + recording([]),
     "cut": b"\0" + recording(ROWS)[:-700],
     "samples": b"\1\2" + SAMPLES,
+    "samples_of_nobody": b"\1\0\0",
     "progress": b"\2\2" + PROGRESS,
 }
 
