@@ -40,6 +40,9 @@ Result<MinuteMaker> MinuteMaker::Make(Database& database) {
 
 Result<bool> MinuteMaker::MakeNext(std::int64_t minute, std::uint64_t first_key,
                                    std::uint64_t key_end) {
+  // A minute can be dropped before all its metrics were worked on.
+  if (minute != minute_) metric_ = -1;
+  minute_ = minute;
   next_.Start(first_key, key_end, metric_);
   RINGWARD_TRY(next_.Step());
   const bool any = sqlite3_column_type(next_.get(), 0) == SQLITE_INTEGER;

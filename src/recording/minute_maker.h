@@ -19,17 +19,14 @@ class MinuteMaker {
   Result<bool> MakeNext(std::int64_t minute, std::uint64_t first_key, std::uint64_t key_end);
 
  private:
-  struct Shape {
-    std::size_t frames = 0;
-    std::size_t ranks = 0;
-  };
   Status Fill(std::uint64_t first_key, std::uint64_t key_end, std::size_t first_rank,
               std::size_t ranks, std::size_t frames);
   Status Insert(std::int64_t minute, std::size_t rank, std::span<float> values);
 
   const std::string* name_ = nullptr;
   Unpacker unpacker_;
-  std::int64_t metric_ = -1;   ///< the last one worked on
+  std::int64_t minute_ = -1;   ///< being worked on
+  std::int64_t metric_ = -1;   ///< the last one of it that was
   std::vector<float> column_;  ///< [ranks of the job]
   std::vector<float> values_;  ///< [ranks at a time, frames]
   Statement next_, shape_, columns_, insert_;

@@ -19,7 +19,8 @@ Sample At(std::int32_t rank, std::int64_t step, MetricId metric = 0) {
   return {.rank = rank,
           .metric = metric,
           .step = step,
-          .value = static_cast<float>(step * 100 + rank * 10) + static_cast<float>(metric)};
+          .value = static_cast<float>(step) * 100 + static_cast<float>(rank) * 10 +
+                   static_cast<float>(metric)};
 }
 
 std::vector<Frame> Take(FrameAssembler& assembler) {
