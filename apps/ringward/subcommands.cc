@@ -1,6 +1,7 @@
 #include "ringward/subcommands.h"
 
 #include "ringward/bench_allreduce.h"
+#include "ringward/bench_telemetry.h"
 #include "ringward/bench_train.h"
 #include "ringward/completion.h"
 #include "ringward/evaluate.h"
@@ -18,6 +19,7 @@ Registry AllSubcommands() {
   registry.Add<EvaluateCommand>();
   registry.Add<ModelInfoCommand>();
   registry.Add<BenchAllReduceCommand>();
+  registry.Add<BenchTelemetryCommand>();
   registry.Add<BenchTrainCommand>();
   registry.Add<CompletionCommand>();
   registry.Add<SimulateTableCommand>();

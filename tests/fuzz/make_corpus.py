@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Writes the seeds of corpus/csv, npz and recording (the first byte of each chooses the fuzzer's options).
+"""Writes the seeds of corpus/csv, corpus/npz and corpus/telemetry (the first byte of each chooses the fuzzer's options).
 
     make_corpus.py [FOLDER]     (default: corpus beside this file)
 
@@ -127,12 +128,37 @@ RECORDING = {
     "samples": b"\1\2" + SAMPLES,
     "samples_of_nobody": b"\1\0\0",
     "progress": b"\2\2" + PROGRESS,
+HEADER, STEPS, METRICS, COLLECTIVES = range(4)  # parts of a recorder's segment
+
+
+def patch(part, byte, value):
+    """One word of a segment: `byte` from the beginning of the part, a multiple of 8."""
+    return struct.pack("<HBQ", byte // 8, part, value % 2**64)
+
+
+TELEMETRY = {
+    "sound": b"\0",
+    "cut_in_header": b"\1",
+    "cut_in_rings": b"\x80",
+    "in_the_making": b"\0" + patch(HEADER, 0, 0),
+    "version": b"\0" + patch(HEADER, 8, 2),
+    "rank": b"\0" + patch(HEADER, 40, -1),
+    "capacity": b"\0" + patch(HEADER, 216, 2**63),
+    "offset": b"\0" + patch(HEADER, 208, -8),
+    "record_bytes": b"\0" + patch(HEADER, 200, 1),
+    "head": b"\0" + patch(HEADER, 448, 2**63) + patch(HEADER, 384, -1),
+    "names": b"\0" + patch(HEADER, 344, -1) + patch(HEADER, 704, 0x0A0A0A0A0A0A0A0A),
+    "phase": b"\0" + patch(HEADER, 584, 255),
+    "in_mid_change": b"\0" + patch(HEADER, 576, 7) + patch(HEADER, 640, 7) + patch(HEADER, 672, -1),
+    "torn": b"\0" + patch(STEPS, 0, 0) + patch(METRICS, 64, 9) + patch(COLLECTIVES, 128, 0),
+    "metric": b"\0" + patch(METRICS, 24, -1) + patch(COLLECTIVES, 56, -1),
 }
 
 
 def main():
     root = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else pathlib.Path(__file__).parent / "corpus"
     for folder, seeds in (("csv", CSV), ("npz", NPZ), ("recording", RECORDING)):
+    for folder, seeds in (("csv", CSV), ("npz", NPZ), ("telemetry", TELEMETRY)):
         (root / folder).mkdir(parents=True, exist_ok=True)
         for name, data in seeds.items():
             (root / folder / name).write_bytes(data)

@@ -64,7 +64,7 @@ inline constexpr std::uint32_t kPhaseFlagShift = 8;
 /// One or more values of a metric, the newest of them `last`.
 struct MetricRecord {
   std::uint64_t sequence;
-  std::int64_t time_ns;  ///< monotonic time of the newest
+  std::int64_t time_ns;  ///< monotonic, of the newest, to the kernel's tick (1 to 10 ms)
   std::uint64_t step;    ///< the step under way, or the last one
   std::uint32_t metric;
   std::uint32_t count;

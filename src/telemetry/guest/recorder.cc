@@ -326,9 +326,9 @@ void Recorder::RecordMetric(std::int32_t metric, double value) {
   const std::uint64_t step = state.step.load(std::memory_order_relaxed);
   const bool in_step = (state.phase.load(std::memory_order_relaxed) & kInStepBit) != 0;
   if (!in_step || steps_.stride() == 1) {
-    metrics_.Record(id, value, NowNs(), step);
+    metrics_.Record(id, value, TickNs(), step);
   } else if (metrics_.Postpone(id, value)) {
-    metrics_.WriteSum(id, NowNs(), step);
+    metrics_.WriteSum(id, TickNs(), step);
   }
 }
 
