@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A C program records; another process reads it while it lives, and after it was killed.
+"""A C or C++ program records; another process reads it while it lives, and after it was killed.
 
     c_program_test.py PROGRAM READER
 """

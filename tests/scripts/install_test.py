@@ -1,12 +1,32 @@
 #!/usr/bin/env python3
-"""Installs a build into a temporary prefix and runs the program from there.
+"""Installs a build into a temporary prefix, runs the program from there and compiles against the library.
 
     install_test.py BUILD PROGRAM BIN-FOLDER
 """
+import os
 import pathlib
 import subprocess
 import sys
 import tempfile
+
+GUEST = """#include <ringward_guest.h>
+int main(void) { return rw_guest_abi_version() != RW_GUEST_ABI_VERSION; }
+"""
+
+
+def compile_with_guest(prefix):
+    """What is wrong with libringward_guest.so, its header or its pkg-config file as installed; None if nothing."""
+    found = list(pathlib.Path(prefix).rglob("ringward-guest.pc"))
+    if not found:
+        return "ringward-guest.pc was not installed"
+    environment = {**os.environ, "PKG_CONFIG_PATH": str(found[0].parent), "PKG_CONFIG_ALLOW_SYSTEM_LIBS": "1"}
+    flags = subprocess.run(["pkg-config", "--cflags", "--libs", "ringward-guest"], env=environment, text=True,
+                           capture_output=True, check=True).stdout.split()
+    program = pathlib.Path(prefix, "guest")
+    subprocess.run(["cc", "-x", "c", "-", "-o", program, *flags], input=GUEST, text=True, check=True)
+    library = next(pathlib.Path(prefix).rglob("libringward_guest.so"))
+    done = subprocess.run([program], env={**os.environ, "LD_LIBRARY_PATH": str(library.parent)}, check=False)
+    return f"a program that links it: exit {done.returncode}" if done.returncode else None
 
 
 def main():
@@ -21,6 +41,9 @@ def main():
             sys.exit(f"{program} --version: exit {done.returncode}")
         if not list(pathlib.Path(prefix).rglob("LICENSE")):
             sys.exit("LICENSE was not installed")
+        complaint = compile_with_guest(prefix)
+        if complaint:
+            sys.exit(complaint)
 
 
 if __name__ == "__main__":
