@@ -29,6 +29,18 @@ def compile_with_guest(prefix):
     return f"a program that links it: exit {done.returncode}" if done.returncode else None
 
 
+def import_guest(prefix):
+    """What is wrong with the Python module as installed; None if nothing."""
+    package = next(pathlib.Path(prefix).rglob("ringward_guest/__init__.py"), None)
+    if package is None:
+        return "the Python module was not installed"
+    environment = {**os.environ, "PYTHONPATH": str(package.parent.parent), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment.pop("RINGWARD_GUEST_LIBRARY", None)
+    done = subprocess.run([sys.executable, "-c", "import ringward_guest as g; print(g.load()[1])"], env=environment,
+                          capture_output=True, text=True, check=False)
+    return None if (done.returncode, done.stdout) == (0, "\n") else f"{done.stdout}{done.stderr}"
+
+
 def main():
     build, program, bin_folder = sys.argv[1:]
     with tempfile.TemporaryDirectory(prefix="ringward-install-") as prefix:
@@ -41,7 +53,7 @@ def main():
             sys.exit(f"{program} --version: exit {done.returncode}")
         if not list(pathlib.Path(prefix).rglob("LICENSE")):
             sys.exit("LICENSE was not installed")
-        complaint = compile_with_guest(prefix)
+        complaint = compile_with_guest(prefix) or import_guest(prefix)
         if complaint:
             sys.exit(complaint)
 
