@@ -27,6 +27,7 @@ Result<int> Work(RankContext& context, RankCommand command,
   if (!joined) return std::move(joined).error().While("joining the other ranks");
   communicator = *std::move(joined);
   communicator->SetObserver(observer);
+  context.observer = observer;
   context.communicator = communicator.get();
   if (context.board != nullptr) {
     context.board->SetState(context.environment.rank, comm::RankState::kRunning);

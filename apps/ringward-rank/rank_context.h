@@ -16,6 +16,7 @@ namespace ringward::rank {
 struct RankContext {
   launch::RankEnvironment environment;
   comm::Communicator* communicator = nullptr;  ///< joined; never null
+  comm::CallObserver* observer = nullptr;      ///< of the communicator; null = none
   comm::Board* board = nullptr;                ///< null when started without a launcher
   std::vector<std::string> arguments;          ///< those after the command's name
 

@@ -17,6 +17,7 @@
 #include "learn/train/settings.h"
 #include "ringward-rank/rank_context.h"
 #include "ringward-rank/train_output.h"
+#include "ringward-rank/train_recorder.h"
 #include "ringward/cli/common_options.h"
 #include "ringward/cli/output.h"
 
@@ -81,6 +82,7 @@ class TrainProgress {
 Result<int> RunTrain(RankContext& context) {
   RankOptions options;
   RINGWARD_TRY(ParseArguments(context, options));
+  const TrainRecorder recorder(context);
   const bool first = context.environment.rank == 0;
   std::optional<learn::TrainingSet> set;
   std::optional<TrainProgress> progress;
@@ -88,10 +90,12 @@ Result<int> RunTrain(RankContext& context) {
     // The launcher passes lines on, and says how wide the terminal behind it is.
     DeclareStderrTerminal(static_cast<std::size_t>(std::max(context.environment.columns, 0)));
     RINGWARD_TRY(learn::CheckModelFolder(options.settings.out));
+    learn::StepRecorder(recorder.get()).Enter(telemetry::Phase::kData);
     RINGWARD_ASSIGN(set, Read(options));
     progress.emplace(context, options, set->rows.size());
   }
   learn::LoopHooks hooks;
+  hooks.recorder = recorder.get();
   hooks.on_step = [&](std::int64_t step, double, double loss) {
     context.SetStep(static_cast<std::uint64_t>(step));
     if (progress) progress->Update(step, loss);

@@ -100,6 +100,15 @@ void RemoveTemporaries(const std::string& folder) {
   }
 }
 
+/// Removes the shared memory of the ranks' recorders (docs/formats/telemetry_ring.md), which a
+/// killed rank cannot.
+void RemoveRecords(const std::string& job_id) {
+  for (const fs::path& path : PathsWithPrefix("/dev/shm/ringward." + job_id + ".")) {
+    std::error_code ignored;
+    fs::remove(path, ignored);
+  }
+}
+
 }  // namespace
 
 Result<JobFolder> JobFolder::Create(int ranks, const std::string& keeper, const std::string& base) {
@@ -139,6 +148,7 @@ void JobFolder::Close() {
   if (!janitor_link_) return;
   KillTagged(variable::kJobId, job_id_, kKillLimit);
   RemoveTemporaries(path_);
+  RemoveRecords(job_id_);
   RemoveFolder(path_);
   // Fails only if the janitor was killed; then it is a zombie to reap, as below.
   static_cast<void>(send(janitor_link_.get(), &kJanitorDone, 1, MSG_NOSIGNAL));
@@ -159,6 +169,7 @@ int RunJanitor(const std::string& folder, const std::string& job_id) {
   if (got == 1 && told == kJanitorDone) return 0;
   const int left = KillTagged(variable::kJobId, job_id, kKillLimit);
   RemoveTemporaries(folder);
+  RemoveRecords(job_id);
   RemoveFolder(folder);
   return left == 0 ? 0 : 1;
 }

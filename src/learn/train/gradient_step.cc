@@ -73,6 +73,7 @@ std::span<const Range> GradientStep::PiecesOf(int rank) const {
 
 void GradientStep::Forward(std::span<const std::uint32_t> piece, std::uint32_t epoch,
                            std::span<float> losses) {
+  recorder_.Enter(telemetry::Phase::kData);
   for (std::size_t i = 0; i < piece.size(); ++i) {
     rows_.CopyRow(piece[i], std::span(input_).subspan(i * rows_.inputs(), rows_.inputs()));
     keys_[i] = {piece[i], epoch};
@@ -80,6 +81,7 @@ void GradientStep::Forward(std::span<const std::uint32_t> piece, std::uint32_t e
   const auto x = std::span(input_).first(piece.size() * rows_.inputs());
   // What the nets expect of a missing number is also what they are to give: it teaches nothing.
   expectation_.FillMissing(x, piece.size());
+  recorder_.Enter(telemetry::Phase::kForward);
   plan_.Forward(x, x, std::span(keys_).first(piece.size()), options_.seed, losses);
 }
 
@@ -99,7 +101,9 @@ Status GradientStep::GatherLosses(std::span<const float> own_losses, std::span<f
   // The communicator's buffers are mutable views; AllGatherV only reads `send`.
   const auto send = std::span(const_cast<float*>(own_losses.data()), own_losses.size());
   if (balancer_) balancer_->Pause();
+  recorder_.Enter(telemetry::Phase::kCommunicate);
   RINGWARD_TRY(comm_.AllGatherV(comm::AsBuffer(send), comm::AsBuffer(all), counts));
+  recorder_.Enter(telemetry::Phase::kForward);
   if (balancer_) balancer_->Work();
   return Ok();
 }
@@ -139,11 +143,12 @@ void GradientStep::FillWeights(std::span<const std::uint32_t> piece,
 }
 
 Status GradientStep::AddLosses(std::span<const std::uint32_t> piece, std::span<const float> losses,
-                               LossSums& sums) const {
+                               LossSums& sums) {
   for (std::size_t i = 0; i < piece.size(); ++i) {
     for (std::size_t m = 0; m < members_; ++m) {
       const double loss = losses[i * members_ + m];
       if (!std::isfinite(loss)) {
+        recorder_.LocalLoss(loss, 0);
         return Error(Code::kInvalidInput, "training diverged: the loss of training row " +
                                               std::to_string(piece[i]) +
                                               " is not finite; lower --learning-rate");
@@ -193,6 +198,7 @@ Status GradientStep::ComputePiece(std::span<const std::uint32_t> piece, std::uin
   const auto losses = std::span(losses_).first(piece.size() * members_);
   Forward(piece, epoch, losses);
   RINGWARD_TRY(AddLosses(piece, losses, sums));
+  recorder_.Enter(telemetry::Phase::kBackward);
   FillWeights(piece, losses);
   plan_.Backward(std::span<const float>(weights_).first(piece.size() * members_));
   return Ok();
@@ -216,7 +222,13 @@ Status GradientStep::Run(std::span<const std::uint32_t> batch, std::uint32_t epo
                          LossSums& sums) {
   blocks_ = CutBatch(batch.size());
   if (balancer_) balancer_->Work();
+  const LossSums before = sums;
   RINGWARD_TRY(ComputePieces(batch, epoch, sums));
+  recorder_.LocalLoss(
+      (sums.learned - before.learned) / std::max(sums.learned_pairs - before.learned_pairs, 1.0),
+      static_cast<std::size_t>(sums.rows - before.rows));
+  if (!options_.deterministic) recorder_.LocalGradient(plan_.gradients());
+  recorder_.Enter(telemetry::Phase::kCommunicate);
   if (options_.deterministic) return ReduceBlocks();
   if (balancer_) balancer_->Pause();
   RINGWARD_TRY(comm_.AllReduce(comm::AsBuffer(plan_.gradients()), comm::ReduceOp::kSum));

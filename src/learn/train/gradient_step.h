@@ -14,6 +14,7 @@
 #include "learn/score/expectation.h"
 #include "learn/train/balancer.h"
 #include "learn/train/sharding.h"
+#include "learn/train/step_recorder.h"
 
 namespace ringward::learn {
 
@@ -67,6 +68,10 @@ class GradientStep {
   /// Rows of the largest piece one rank computes at once: the plan's batch_max must reach it.
   static std::size_t PieceRowsMax(std::size_t batch_max, int world, const StepOptions& options);
 
+  /// Tells phases, local loss and local gradient norm of every later Run(). The norm is left out in
+  /// deterministic steps, which never hold a rank's own gradient in one place.
+  void RecordTo(const StepRecorder& recorder) { recorder_ = recorder; }
+
   /// `batch` holds the rows of the global batch, the same on every rank. Adds to `sums`.
   /// Fails as the communicator does; kInvalidInput when a loss is not finite.
   Status Run(std::span<const std::uint32_t> batch, std::uint32_t epoch, LossSums& sums);
@@ -79,7 +84,7 @@ class GradientStep {
   void FillWeights(std::span<const std::uint32_t> piece, std::span<const float> losses);
   void CountKept(std::span<const std::uint32_t> batch);
   Status AddLosses(std::span<const std::uint32_t> piece, std::span<const float> losses,
-                   LossSums& sums) const;
+                   LossSums& sums);
   Status ForwardForTrimming(std::span<const std::uint32_t> batch, std::uint32_t epoch);
   Status GatherLosses(std::span<const float> own_losses, std::span<float> all);
   Status ComputePieces(std::span<const std::uint32_t> batch, std::uint32_t epoch, LossSums& sums);
@@ -93,6 +98,7 @@ class GradientStep {
   const StepOptions options_;
   const std::size_t members_;
   std::optional<Balancer> balancer_;
+  StepRecorder recorder_;
   std::vector<Range> blocks_;  // of the batch under way, by rank
   Expectation expectation_;
   std::vector<float> input_;         // [piece, features]

@@ -81,11 +81,14 @@ class Loop {
         optimizer_(optimizer),
         options_(options),
         hooks_(hooks),
+        recorder_(hooks.recorder),
         batch_(std::min(options.global_batch, context.train_rows.size())),
         gradient_(context.comm, context.plan, context.rows, context.folds, context.clock,
                   options.step, batch_),
         order_(context.train_rows.size()),
-        stopping_(options.patience) {}
+        stopping_(options.patience) {
+    gradient_.RecordTo(recorder_);
+  }
 
   Result<LoopResult> Run() {
     RINGWARD_TRY(context_.comm.Broadcast(comm::AsBuffer(context_.plan.parameters()), 0));
@@ -119,11 +122,14 @@ class Loop {
     for (std::size_t s = 0; s < steps && result_.steps < options_.steps; ++s) {
       const Range range = GlobalBatch(order_.size(), batch_, s);
       record.learning_rate = RateAt(options_, result_.steps);
+      recorder_.Begin(result_.steps, record.learning_rate);
       optimizer_.SetLearningRate(record.learning_rate);
       RINGWARD_TRY(
           gradient_.Run(std::span(order_).subspan(range.first, range.size()), epoch, sums));
+      recorder_.Enter(telemetry::Phase::kOptimizer);
       optimizer_.Step(context_.plan.parameters(), context_.plan.gradients());
       HideIndicators(context_.indicators, context_.plan);
+      recorder_.End();
       ++result_.steps;
       rows_done_ += static_cast<double>(range.size());
       Tell(start, sums);
@@ -133,6 +139,7 @@ class Loop {
     RINGWARD_TRY(AverageLosses(context_.comm, sums, record));
     record.validation_loss = kNone;
     if (!context_.validation_rows.empty()) {
+      recorder_.Enter(telemetry::Phase::kEvaluate);
       const std::size_t piece = std::min<std::size_t>(
           batch_,
           GradientStep::PieceRowsMax(batch_, context_.comm.size(), {.deterministic = true}));
@@ -158,6 +165,7 @@ class Loop {
   Optimizer& optimizer_;
   const LoopOptions& options_;
   const LoopHooks& hooks_;
+  StepRecorder recorder_;
   const std::size_t batch_;
   GradientStep gradient_;
   std::vector<std::uint32_t> order_;

@@ -13,6 +13,7 @@
 #include "learn/dense/plan.h"
 #include "learn/train/gradient_step.h"
 #include "learn/train/indicators.h"
+#include "telemetry/guest/recorder.h"
 
 namespace ringward::learn {
 
@@ -49,9 +50,12 @@ struct LoopResult {
   double best_validation_loss = 0.0;  ///< NaN without validation rows
 };
 
-/// Told on every rank after each step; null members are skipped. Must not block.
+/// Told on every rank of its steps; null members are skipped. Must not block.
 struct LoopHooks {
   std::function<void(std::int64_t step, double rows_per_second, double loss)> on_step;
+  /// Gets every step with its phases, local loss, local gradient norm, rows and learning rate. It
+  /// learns of collectives from the communicator's observer (recording_observer.h).
+  telemetry::Recorder* recorder = nullptr;
 };
 
 /// Everything the loop works on; the caller owns all of it.

@@ -13,7 +13,7 @@ inline std::int64_t ReadClock(clockid_t clock) {
 
 /// Monotonic time in nanoseconds. Answered in user space wherever the kernel's clock source is the
 /// CPU's counter. Reading that counter ourselves would save 19 of 32 ns and cost a calibration
-/// that drifts (docs/decisions/0007-guest-recorder.md).
+/// that drifts (docs/decisions/0009-guest-recorder.md).
 inline std::int64_t NowNs() { return ReadClock(CLOCK_MONOTONIC); }
 
 /// The same clock as of the kernel's last tick, 1 to 10 ms ago: a few nanoseconds to read.

@@ -324,8 +324,7 @@ void Recorder::RecordMetric(std::int32_t metric, double value) {
   if (id >= metrics_.registered()) return CountMisuse();
   const StepState& state = header_->step_state;
   const std::uint64_t step = state.step.load(std::memory_order_relaxed);
-  const bool in_step = (state.phase.load(std::memory_order_relaxed) & kInStepBit) != 0;
-  if (!in_step || steps_.stride() == 1) {
+  if (!steps_.in_step() || steps_.stride() == 1) {
     metrics_.Record(id, value, TickNs(), step);
   } else if (metrics_.Postpone(id, value)) {
     metrics_.WriteSum(id, TickNs(), step);
@@ -350,13 +349,14 @@ void Recorder::ExitCollective(std::uint64_t number, bool ok) {
                          wait_ns)) {
     return CountMisuse();
   }
-  waits_.Add(state.phase.load(std::memory_order_relaxed) % kPhases, wait_ns);
+  AddWait(static_cast<std::uint32_t>(state.phase.load(std::memory_order_relaxed) & 0xff), wait_ns);
 }
 
 void Recorder::AddWait(std::uint32_t phase, std::uint64_t ns) {
   if (status() != RecorderStatus::kOn) return;
   if (phase >= kPhases) return CountMisuse();
-  waits_.Add(phase, ns);
+  // What passes between steps is no part of them; a reader sees it in the collective's record.
+  if (steps_.in_step()) waits_.Add(phase, ns);
 }
 
 }  // namespace ringward::telemetry

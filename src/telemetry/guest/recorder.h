@@ -89,7 +89,8 @@ class Recorder {
   void EnterCollective(std::int32_t operation, std::uint64_t number, std::uint64_t bytes,
                        bool overlapped);
   void ExitCollective(std::uint64_t number, bool ok);
-  /// Waiting for others that no collective shows, as part of `phase` in the step under way.
+  /// Waiting for others that no collective shows, as part of `phase` in the step under way; between
+  /// steps it does nothing.
   void AddWait(std::uint32_t phase, std::uint64_t ns);
 
  private:

@@ -24,7 +24,7 @@ void StepLane::Attach(char* segment, Header& header, const WaitTotals& waits) {
 void StepLane::ShowState(Phase phase, bool in_step, std::int64_t now_ns) {
   phase_ = phase;
   phase_since_ns_ = now_ns;
-  in_step_ = in_step;
+  in_step_.store(in_step, std::memory_order_relaxed);
   Set(state_->phase, static_cast<std::uint64_t>(phase) | (in_step ? kInStepBit : 0) |
                          static_cast<std::uint64_t>(slow_) << kSlowShift);
   SetTime(state_->phase_since_ns, now_ns);
@@ -36,8 +36,8 @@ void StepLane::EndPhase(std::int64_t now_ns) {
 
 bool StepLane::Begin(std::uint64_t step, std::int64_t now_ns) {
   bool wrote = false;
-  const bool was_over = !in_step_;
-  if (in_step_) End(now_ns, wrote);
+  const bool was_over = !in_step();
+  if (!was_over) End(now_ns, wrote);
   if (sum_.steps > 0 && step != step_ + 1) Flush(now_ns);
   if (slow_ != SlowReason::kNone) sum_.flags |= kSlowFlag;
   step_ = step;
@@ -51,7 +51,7 @@ bool StepLane::Begin(std::uint64_t step, std::int64_t now_ns) {
 
 bool StepLane::End(std::int64_t now_ns, bool& wrote) {
   wrote = false;
-  if (!in_step_) return false;
+  if (!in_step()) return false;
   EndPhase(now_ns);
   const std::uint64_t took = Between(step_since_ns_, now_ns);
   sum_.step = step_;
@@ -69,10 +69,10 @@ bool StepLane::End(std::int64_t now_ns, bool& wrote) {
 }
 
 void StepLane::EnterPhase(Phase phase, std::int64_t now_ns) {
-  if (in_step_) EndPhase(now_ns);
+  if (in_step()) EndPhase(now_ns);
   sum_.flags |= FlagOf(phase);
   const StateChange change(state_->version);
-  ShowState(phase, in_step_, now_ns);
+  ShowState(phase, in_step(), now_ns);
 }
 
 void StepLane::SetSlow(SlowReason reason, std::int64_t now_ns) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 #include "telemetry/guest/lane.h"
@@ -34,6 +36,8 @@ class StepLane {
   void Flush(std::int64_t now_ns);
   /// How many steps go into a record now. Any thread.
   std::uint64_t stride() const { return thinning_.stride(); }
+  /// Any thread.
+  bool in_step() const { return in_step_.load(std::memory_order_relaxed); }
   std::uint64_t records() const { return lane_.written(); }
 
  private:
@@ -53,7 +57,7 @@ class StepLane {
   std::uint64_t step_;
   Phase phase_;
   SlowReason slow_;
-  bool in_step_;
+  std::atomic<bool> in_step_;
 };
 
 }  // namespace ringward::telemetry
