@@ -133,8 +133,8 @@ RW_GUEST_API void rw_guest_collective_enter(rw_guest *guest, int32_t operation, 
                                             uint64_t bytes, uint32_t flags);
 /* `ok` 0: it failed. */
 RW_GUEST_API void rw_guest_collective_exit(rw_guest *guest, uint64_t number, int32_t ok);
-/* Waiting for other ranks within `phase` that no collective shows. The phase keeps its time; a
- * reader takes the waiting out of it. */
+/* Waiting for other ranks within `phase` of the step under way that no collective shows; nothing
+ * between steps. The phase keeps its time; a reader takes the waiting out of it. */
 RW_GUEST_API void rw_guest_wait(rw_guest *guest, int32_t phase, uint64_t ns);
 
 #ifdef __cplusplus

@@ -94,6 +94,21 @@ TEST_F(SegmentReaderTest, SeesStateAndRecords) {
   EXPECT_TRUE(batch->steps.empty() && batch->metrics.empty() && batch->collectives.empty());
 }
 
+TEST_F(SegmentReaderTest, WaitingBetweenStepsBelongsToNone) {
+  const std::int32_t op = recorder_->RegisterOperation("barrier");
+  recorder_->EnterCollective(op, 0, 0, false);
+  recorder_->ExitCollective(0, true);
+  recorder_->AddWait(3, 1'000);
+  recorder_->BeginStep(0);
+  recorder_->AddWait(3, 7);
+  recorder_->EndStep();
+  SegmentReader reader = OpenReader();
+  const auto batch = reader.Read();
+  ASSERT_TRUE(batch);
+  ASSERT_EQ(batch->steps.size(), 1U);
+  for (std::size_t i = 0; i < kPhases; ++i) EXPECT_EQ(batch->steps[0].wait_ns[i], i == 3 ? 7U : 0U);
+}
+
 TEST_F(SegmentReaderTest, KeepsUpAcrossTheEndOfTheRing) {
   SegmentReader reader = OpenReader();
   double expected = 0;
