@@ -8,23 +8,31 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1:-20}
 scripts/build.sh fuzz fuzzers
-status=0
-count=0
-for fuzzer in build/fuzz/bin/fuzz_*; do
-  [[ -x $fuzzer ]] || continue
+
+# fuzz_one FUZZER: runs it and says in one line what came of it.
+fuzz_one() {
+  local fuzzer=$1 name
   name=$(basename "$fuzzer")
-  found=build/fuzz/found/$name crashes=build/fuzz/crashes/$name
+  local found=build/fuzz/found/$name crashes=build/fuzz/crashes/$name log=build/fuzz/$name.log
   mkdir -p "$found" "$crashes"
-  log=build/fuzz/$name.log
   if "$fuzzer" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
     -artifact_prefix="$crashes/" "$found" "tests/fuzz/corpus/${name#fuzz_}" >"$log" 2>&1 </dev/null; then
     echo "fuzz: $name: $(awk '/number_of_executed_units/ { print $2 }' "$log") inputs in $seconds s, no failure"
   else
-    status=1
     tail -n 40 "$log" >&2
     echo "fuzz: $name FAILED, input in $crashes/" >&2
+    return 1
   fi
-  count=$((count + 1))
+}
+
+fuzzers=()
+for fuzzer in build/fuzz/bin/fuzz_*; do
+  [[ -x $fuzzer ]] && fuzzers+=("$fuzzer")
 done
-echo "fuzz: $count fuzzers ran"
+# One fuzzer a core; a failed one does not stop the others.
+export -f fuzz_one
+export seconds
+status=0
+printf '%s\0' "${fuzzers[@]}" | xargs -0 -n 1 -P "$(nproc)" bash -c 'fuzz_one "$0"' || status=1
+echo "fuzz: ${#fuzzers[@]} fuzzers ran"
 exit "$status"

@@ -23,6 +23,7 @@ constexpr int kLevel = 1;
 constexpr std::size_t kFields = 4;
 constexpr std::size_t kProgressBytes = kFields * sizeof(std::uint64_t) + 1;
 constexpr unsigned kInCollective = 0x80U;
+constexpr unsigned kIdle = 0x40U;
 
 template <typename T>
 void ToPlanes(std::span<const T> values, std::byte* planes) {
@@ -119,7 +120,8 @@ Result<std::span<const std::byte>> Packer::Pack(std::span<const signal::Event> p
   for (std::size_t i = 0; i < count; ++i) {
     const auto& what = std::get<signal::Progress>(progress[i].what);
     flags[i] = static_cast<std::byte>(static_cast<unsigned>(what.phase) |
-                                      (what.in_collective ? kInCollective : 0U));
+                                      (what.in_collective ? kInCollective : 0U) |
+                                      (what.idle ? kIdle : 0U));
   }
   return Compress();
 }
@@ -202,8 +204,10 @@ bool Unpacker::Unpack(std::span<const std::byte> blob, signal::Time first,
     const auto bits = static_cast<unsigned>(flags[i]);
     auto& progress = std::get<signal::Progress>(events[i].what);
     progress.in_collective = (bits & kInCollective) != 0;
-    progress.phase = static_cast<signal::Phase>(bits & ~kInCollective);
-    if ((bits & ~kInCollective) >= signal::kPhases) return false;
+    progress.idle = (bits & kIdle) != 0;
+    const unsigned phase = bits & ~(kInCollective | kIdle);
+    if (phase >= signal::kPhases) return false;
+    progress.phase = static_cast<signal::Phase>(phase);
     if (i > 0 && events[i].received < events[i - 1].received) return false;
   }
   return true;

@@ -152,6 +152,7 @@ TEST(RoundTripTest, GivesBackFindingsAndCauses) {
                           .at = kStart,
                           .p_value = std::nan(""),
                           .effect = 1e300,
+                          .elapsed_seconds = 2.5,
                           .lost_seconds = -INFINITY,
                           .over = true,
                           .evidence = std::string("nul\0 and \xff", 10)};

@@ -64,6 +64,7 @@ constexpr std::array kTables = {
   at INTEGER NOT NULL,
   p_value REAL,
   effect REAL,
+  elapsed_seconds REAL,
   lost_seconds REAL,
   over INTEGER NOT NULL,
   evidence TEXT NOT NULL
@@ -135,7 +136,7 @@ FROM event_rows)sql",
 FROM rank_rows WHERE event = (SELECT max(event) FROM rank_rows))sql",
     R"sql(CREATE VIEW findings AS SELECT id, kind, detector, ranks, host, stage, phase, since_step, step,
   strftime('%Y-%m-%dT%H:%M:%fZ', at / 1e9, 'unixepoch') AS at,
-  p_value, effect, lost_seconds, over, evidence
+  p_value, effect, elapsed_seconds, lost_seconds, over, evidence
 FROM finding_rows WHERE key IN (SELECT max(key) FROM finding_rows GROUP BY id))sql",
     R"sql(CREATE VIEW finding_ranks AS SELECT f.id AS finding, r.rank
 FROM findings AS f, json_each(f.ranks) AS j

@@ -51,7 +51,8 @@ class TestRun {
                            .step = step_,
                            .phase = static_cast<signal::Phase>(rng_.Below(signal::kPhases)),
                            .sequence = static_cast<std::uint64_t>(step_) * 3,
-                           .in_collective = rng_.Below(2) == 1});
+                           .in_collective = rng_.Below(2) == 1,
+                           .idle = rng_.Below(2) == 1});
     }
     add(MakeFrame());
     called_ = now_;

@@ -49,7 +49,7 @@ inline bool Same(const signal::JobOpened& a, const signal::JobOpened& b) {
 inline bool Same(const signal::JobClosed&, const signal::JobClosed&) { return true; }
 inline bool Same(const signal::Progress& a, const signal::Progress& b) {
   return a.rank == b.rank && a.step == b.step && a.phase == b.phase && a.sequence == b.sequence &&
-         a.in_collective == b.in_collective;
+         a.in_collective == b.in_collective && a.idle == b.idle;
 }
 inline bool Same(const signal::RankEnded& a, const signal::RankEnded& b) {
   return a.rank == b.rank && a.exit_status == b.exit_status && a.signal == b.signal;
@@ -80,7 +80,8 @@ inline bool Same(const signal::Finding& a, const signal::Finding& b) {
          a.ranks == b.ranks && a.host == b.host && a.stage == b.stage && a.phase == b.phase &&
          a.step == b.step && a.since_step == b.since_step && a.at == b.at &&
          Same(a.p_value, b.p_value) && Same(a.effect, b.effect) &&
-         Same(a.lost_seconds, b.lost_seconds) && a.over == b.over && a.evidence == b.evidence;
+         Same(a.elapsed_seconds, b.elapsed_seconds) && Same(a.lost_seconds, b.lost_seconds) &&
+         a.over == b.over && a.evidence == b.evidence;
 }
 
 inline bool Same(const signal::Cause& a, const signal::Cause& b) {

@@ -37,7 +37,8 @@ Result<VerdictReader> VerdictReader::Make(Database& database) {
   RINGWARD_ASSIGN(
       reader.finding_,
       database.Prepare("SELECT key, id, kind, detector, ranks, host, stage, phase, step,"
-                       " since_step, at, p_value, effect, lost_seconds, over, evidence"
+                       " since_step, at, p_value, effect, elapsed_seconds, lost_seconds, over,"
+                       " evidence"
                        " FROM finding_rows WHERE key > ? ORDER BY key LIMIT 1"));
   RINGWARD_ASSIGN(reader.cause_,
                   database.Prepare("SELECT key, id, category, cause, summary, culprit_ranks,"
@@ -78,9 +79,10 @@ Result<std::optional<signal::Finding>> VerdictReader::ReadFinding() {
   finding.at = signal::Time(row.Int<std::int64_t>(10));
   finding.p_value = row.Real(11);
   finding.effect = row.Real(12);
-  finding.lost_seconds = row.Real(13);
-  finding.over = row.Int<int>(14, 0, 1) == 1;
-  finding.evidence = row.Text(15);
+  finding.elapsed_seconds = row.Real(13);
+  finding.lost_seconds = row.Real(14);
+  finding.over = row.Int<int>(15, 0, 1) == 1;
+  finding.evidence = row.Text(16);
   RINGWARD_TRY(row.Verdict());
   finding_key_ = key;
   return std::optional(std::move(finding));

@@ -11,7 +11,7 @@ Result<VerdictWriter> VerdictWriter::Make(Database& database) {
   VerdictWriter writer;
   writer.handle_ = database.get();
   RINGWARD_ASSIGN(writer.finding_, database.Prepare("INSERT INTO finding_rows VALUES"
-                                                    "(NULL,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"));
+                                                    "(NULL,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"));
   RINGWARD_ASSIGN(writer.cause_, database.Prepare("INSERT INTO cause_rows VALUES"
                                                   "(NULL,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"));
   RINGWARD_ASSIGN(writer.host_, database.Prepare("INSERT INTO host_rows VALUES(?,?,?)"));
@@ -22,12 +22,12 @@ Result<VerdictWriter> VerdictWriter::Make(Database& database) {
 
 Status VerdictWriter::Write(const signal::Finding& finding) {
   const std::string ranks = RangesOf(finding.ranks);
-  return finding_.Run(finding.id, std::string_view(NameOf(finding.kind)),
-                      std::string_view(finding.detector), std::string_view(ranks),
-                      std::string_view(finding.host), finding.stage,
-                      std::string_view(NameOf(finding.phase)), finding.step, finding.since_step,
-                      finding.at.count(), finding.p_value, finding.effect, finding.lost_seconds,
-                      finding.over ? 1 : 0, std::string_view(finding.evidence));
+  return finding_.Run(
+      finding.id, std::string_view(NameOf(finding.kind)), std::string_view(finding.detector),
+      std::string_view(ranks), std::string_view(finding.host), finding.stage,
+      std::string_view(NameOf(finding.phase)), finding.step, finding.since_step, finding.at.count(),
+      finding.p_value, finding.effect, finding.elapsed_seconds, finding.lost_seconds,
+      finding.over ? 1 : 0, std::string_view(finding.evidence));
 }
 
 Status VerdictWriter::Write(const signal::Cause& cause, signal::Time now) {

@@ -27,6 +27,7 @@ struct Progress {
   Phase phase = Phase::kOther;
   std::uint64_t sequence = 0;  ///< collectives entered so far
   bool in_collective = false;  ///< inside the last of them
+  bool idle = false;  ///< its process is stopped, or has used no processor since the last report
 };
 
 /// A rank's process ended.

@@ -31,6 +31,7 @@ enum class FindingKind : std::uint8_t {
   kReplicasDiffer,  ///< parameters are not equal on all replicas
   kMemoryTrend,     ///< memory grows towards its limit
   kRetransmits,     ///< a host sends again far more than before
+  kClockSkew,       ///< a host's wall clock has moved
 };
 inline constexpr std::size_t kFindingKinds = 20;
 
@@ -52,9 +53,10 @@ struct Finding {
   Time at{};
   double p_value = 1.0;  ///< chance of a score like this in one day of a healthy job of this size
   double effect = 0.0;   ///< size; share of the step's time, or a ratio: the detector's page says
-  double lost_seconds = 0.0;  ///< that the job lost to it so far
-  bool over = false;          ///< the stretch has ended
-  std::string evidence;       ///< one sentence with numbers
+  double elapsed_seconds = 0.0;  ///< that the stretch has lasted so far, in time of steps
+  double lost_seconds = 0.0;     ///< that the job lost to it so far
+  bool over = false;             ///< the stretch has ended
+  std::string evidence;          ///< one sentence with numbers
 };
 
 }  // namespace ringward::signal

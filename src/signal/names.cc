@@ -14,10 +14,10 @@ const char* NameOf(Phase phase) {
 
 const char* NameOf(FindingKind kind) {
   constexpr std::array<const char*, kFindingKinds> kNames = {
-      "rank-slow",         "rank-tail",   "host-slow",       "stage-slow",     "all-slow",
-      "wait-slow",         "uneven-work", "rank-stalled",    "rank-silent",    "rank-ended",
-      "source-lost",       "non-finite",  "loss-spike",      "loss-diverging", "gradient-explodes",
-      "gradient-vanishes", "rank-apart",  "replicas-differ", "memory-trend",   "retransmits"};
+      "rank-slow",   "rank-tail",       "stage-slow",     "all-slow",          "wait-slow",
+      "uneven-work", "rank-stalled",    "rank-silent",    "rank-ended",        "source-lost",
+      "non-finite",  "loss-spike",      "loss-diverging", "gradient-explodes", "gradient-vanishes",
+      "rank-apart",  "replicas-differ", "memory-trend",   "retransmits",       "clock-skew"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 

@@ -93,7 +93,7 @@ ROWS = [
     ("rank_rows", [(0, 0, "a", 0, 0), (0, 1, "b", 0, 1)]),
     ("call_rows", [(0, START, 6, 0)]),
     ("rule_rows", [(0, "a = 1")]),
-    ("finding_rows", [(1, 1, "rank-slow", "cusum", "[[1,1]]", "b", -1, "data", 3, 2, START, 0.5, 1.5, 2.0, 0, "e")]),
+    ("finding_rows", [(1, 1, "rank-slow", "cusum", "[[1,1]]", "b", -1, "data", 3, 2, START, 0.5, 1.5, 2.5, 2.0, 0, "e")]),
     ("cause_rows", [(1, 1, "compute", "slow-rank", "s", "[[1,1]]", "[[0,0]]", 0.9, "r", "restart", 2, 3, START, START,
                      1, 2.0, 1.5, START)]),
     ("host_rows", [(1, 0, "b")]),

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "io/csv_scanner.h"
 #include "learn/data/csv_dialect.h"
-#include "learn/data/csv_scanner.h"
 #include "learn/data/file_reader.h"
 #include "learn/data/number.h"
 
@@ -39,8 +39,8 @@ class CsvReader final : public FileReader {
     const std::size_t rows_max = BlockRowsMax(schema.slots);
     while (block.rows < rows_max) {
       RINGWARD_ASSIGN(const auto got, scanner_.TryNext(fields_));
-      if (got == CsvScanner::Got::kEnd) break;
-      if (got == CsvScanner::Got::kRecord) {
+      if (got == io::CsvScanner::Got::kEnd) break;
+      if (got == io::CsvScanner::Got::kRecord) {
         RINGWARD_TRY(Append(schema, block));
         continue;
       }
@@ -106,7 +106,7 @@ class CsvReader final : public FileReader {
     return Ok();
   }
 
-  CsvScanner scanner_;
+  io::CsvScanner scanner_;
   FileColumns columns_;
   std::vector<std::string_view> fields_;
   std::uint64_t rows_ = 0;

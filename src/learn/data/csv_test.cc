@@ -3,8 +3,8 @@
 #include <string>
 
 #include "io/byte_source.h"
+#include "io/csv_scanner.h"
 #include "io/test_folder.h"
-#include "learn/data/csv_scanner.h"
 #include "learn/data/dataset.h"
 #include "learn/data/file_reader.h"
 #include "learn/data/reader.h"
@@ -91,7 +91,7 @@ TEST(CsvTest, NamesFileLineAndColumnOfBadInput) {
 }
 
 TEST(CsvTest, HoldsTheLimitOfARecordExactly) {
-  constexpr std::size_t kMax = CsvScanner::kRecordMax;
+  constexpr std::size_t kMax = io::CsvScanner::kRecordMax;
   const std::string too_long =
       "t.csv:2: a record longer than 16 MiB (an open quote, or not a text file?)";
   const auto record = [](std::size_t bytes, bool quoted) {

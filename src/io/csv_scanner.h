@@ -10,7 +10,7 @@
 #include "base/result.h"
 #include "io/byte_source.h"
 
-namespace ringward::learn {
+namespace ringward::io {
 
 /// Cuts a stream of bytes into records and fields by RFC 4180: fields may be quoted, quoted fields
 /// may hold delimiters, line ends and doubled quotes. Lines end in LF or CR LF; empty lines are
@@ -22,7 +22,7 @@ class CsvScanner {
   static constexpr std::size_t kRecordMax = std::size_t{16} << 20;
   enum class Got { kRecord, kNeedMore, kEnd };
 
-  explicit CsvScanner(std::unique_ptr<io::ByteSource> source);
+  explicit CsvScanner(std::unique_ptr<ByteSource> source);
 
   void SetDelimiter(char delimiter) { delimiter_ = delimiter; }
   /// Cuts the next record out of the bytes that are here, without reading. The fields are valid
@@ -53,7 +53,7 @@ class CsvScanner {
   Status Fill(std::size_t record);
   /// The record behind `lines_` may have that many bytes.
   Status CheckLength(std::size_t bytes) const;
-  std::unique_ptr<io::ByteSource> source_;
+  std::unique_ptr<ByteSource> source_;
   std::vector<char> buffer_;
   std::size_t begin_ = 0;  ///< first byte behind the byte-order mark
   std::size_t at_ = 0;     ///< start of the next record
@@ -69,4 +69,4 @@ class CsvScanner {
   std::vector<std::size_t> ends_;
 };
 
-}  // namespace ringward::learn
+}  // namespace ringward::io

@@ -1,4 +1,4 @@
-#include "learn/data/csv_scanner.h"
+#include "io/csv_scanner.h"
 
 #include <algorithm>
 #include <bit>
@@ -8,7 +8,7 @@
 #include <immintrin.h>
 #endif
 
-namespace ringward::learn {
+namespace ringward::io {
 namespace {
 
 /// The buffer starts small, because most pipes give little, and grows to this by full reads.
@@ -40,7 +40,7 @@ void Split(std::string_view line, char delimiter, std::vector<std::string_view>&
 
 }  // namespace
 
-CsvScanner::CsvScanner(std::unique_ptr<io::ByteSource> source)
+CsvScanner::CsvScanner(std::unique_ptr<ByteSource> source)
     : source_(std::move(source)), buffer_(kBufferMin) {}
 
 Error CsvScanner::Bad(std::size_t field, std::string_view what) const {
@@ -195,4 +195,4 @@ void CsvScanner::Rewind() {
   lines_ = 0;
 }
 
-}  // namespace ringward::learn
+}  // namespace ringward::io

@@ -1,0 +1,148 @@
+#include "detect/host_counters.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "signal/metric.h"
+
+namespace ringward::detect {
+namespace {
+
+using signal::FindingKind;
+using signal::IsMissing;
+using signal::Known;
+
+constexpr float kFewRetransmits = 5.0F;  // per second: fewer disturb nobody
+constexpr float kManyTimes = 8.0F;       // over the host's own usual, and over the other hosts'
+constexpr int kHighFrames = 5;           // in a row
+constexpr int kLowFrames = 16;
+constexpr float kClockSeconds = 0.25F;  // further is beyond what a well-kept clock does
+constexpr int kClockFrames = 3;
+
+}  // namespace
+
+HostCountersDetector::HostCountersDetector(const signal::Topology& topology,
+                                           const DetectOptions& /*options*/)
+    : topology_(topology), hosts_(topology.ByHost()), state_(hosts_.size()) {}
+
+std::string HostCountersDetector::NameOfHost(std::size_t host) const {
+  return topology_.place(static_cast<std::size_t>(hosts_[host].front())).host;
+}
+
+bool HostCountersDetector::PerHost(const signal::Frame& frame, Known metric) {
+  const signal::Column* const column = frame.Find(metric);
+  if (column == nullptr) return false;
+  values_.assign(hosts_.size(), signal::kMissing);
+  for (std::size_t h = 0; h < hosts_.size(); ++h) {
+    for (const std::int32_t rank : hosts_[h]) {
+      const auto r = static_cast<std::size_t>(rank);
+      if (r >= column->values.size() || !std::isfinite(column->values[r])) continue;
+      if (IsMissing(values_[h]) || column->values[r] > values_[h]) values_[h] = column->values[r];
+    }
+  }
+  return true;
+}
+
+void HostCountersDetector::ObserveRetransmits(std::size_t host, float value, float others,
+                                              const signal::Frame& frame, FindingSink& sink) {
+  Host& state = state_[host];
+  const bool ready = state.usual.size() >= 16;
+  const float usual = ready ? std::max(state.usual.Median(), 0.0F) : 0.0F;
+  const float limit = std::max({kFewRetransmits, kManyTimes * usual, kManyTimes * others});
+  const bool high = ready && value > limit;
+  if (!high) {
+    state.usual.Add(value);
+    state.high = 0;
+    if (state.told.id != 0 && ++state.low >= kLowFrames) {
+      state.told.over = true;
+      state.told.at = frame.received;
+      sink.Add(std::exchange(state.told, {}));
+    }
+    return;
+  }
+  state.low = 0;
+  if (++state.high < kHighFrames || state.told.id != 0) return;
+  signal::Finding& told = state.told;
+  told.id = sink.NewId();
+  told.kind = FindingKind::kRetransmits;
+  told.detector = "host-counters";
+  told.ranks = hosts_[host];
+  told.host = NameOfHost(host);
+  told.phase = signal::Phase::kCommunicate;
+  told.step = frame.step;
+  told.since_step = frame.step - (kHighFrames - 1) * frame.steps;
+  told.at = frame.received;
+  told.p_value = 1e-6;
+  told.effect = static_cast<double>(value / std::max({usual, others, 1.0F}));
+  told.evidence = fmt::format(
+      "host {} sends {:.3g} segments a second again, {:.3g} before, {:.3g} on other hosts",
+      told.host, value, usual, others);
+  sink.Add(told);
+}
+
+void HostCountersDetector::ObserveClock(std::size_t host, float offset, const signal::Frame& frame,
+                                        FindingSink& sink) {
+  Host& state = state_[host];
+  if (!state.clock_known) {
+    state.clock = offset;
+    state.clock_known = true;
+    return;
+  }
+  if (std::fabs(offset - state.clock) < kClockSeconds) {
+    state.clock_apart = 0;
+    if (state.clock_told.id == 0) return;
+    state.clock_told.over = true;
+    state.clock_told.at = frame.received;
+    sink.Add(std::exchange(state.clock_told, {}));
+    return;
+  }
+  if (++state.clock_apart < kClockFrames || state.clock_told.id != 0) return;
+  signal::Finding& told = state.clock_told;
+  told.id = sink.NewId();
+  told.kind = FindingKind::kClockSkew;
+  told.detector = "host-counters";
+  told.ranks = hosts_[host];
+  told.host = NameOfHost(host);
+  told.step = frame.step;
+  told.since_step = frame.step - (kClockFrames - 1) * frame.steps;
+  told.at = frame.received;
+  told.p_value = 0.0;
+  told.effect = static_cast<double>(offset - state.clock);
+  told.evidence = fmt::format("the clock of host {} has moved by {:.3g} s", told.host, told.effect);
+  sink.Add(told);
+}
+
+void HostCountersDetector::OnFrame(const signal::Frame& frame, const Surroundings& /*around*/,
+                                   FindingSink& sink) {
+  if (PerHost(frame, Known::kRetransmits)) {
+    scratch_.clear();
+    for (const float value : values_) {
+      if (!IsMissing(value)) scratch_.push_back(value);
+    }
+    // A link has two ends: the typical host is what is left of the hosts without the worst.
+    const float others = scratch_.size() > 2 ? QuantileInPlace(scratch_, 0.5) : 0.0F;
+    for (std::size_t h = 0; h < hosts_.size(); ++h) {
+      if (!IsMissing(values_[h])) ObserveRetransmits(h, values_[h], others, frame, sink);
+    }
+  }
+  if (PerHost(frame, Known::kClockOffset)) {
+    for (std::size_t h = 0; h < hosts_.size(); ++h) {
+      if (!IsMissing(values_[h])) ObserveClock(h, values_[h], frame, sink);
+    }
+  }
+}
+
+void HostCountersDetector::Finish(signal::Time now, FindingSink& sink) {
+  for (Host& state : state_) {
+    for (signal::Finding* const told : {&state.told, &state.clock_told}) {
+      if (told->id == 0) continue;
+      told->over = true;
+      told->at = now;
+      sink.Add(std::exchange(*told, {}));
+    }
+  }
+}
+
+}  // namespace ringward::detect

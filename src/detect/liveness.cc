@@ -1,0 +1,239 @@
+#include "detect/liveness.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "signal/metric.h"
+
+namespace ringward::detect {
+namespace {
+
+using signal::FindingKind;
+using signal::IsMissing;
+
+constexpr double kStallSeconds = 5.0;
+constexpr float kStallSteps = 20.0F;  // and so many typical steps
+constexpr float kOthersShare = 0.2F;  // of a stalled rank's self time that the median rank has
+constexpr int kMissingFrames = 4;     // in a row, before we call ourselves blind
+constexpr double kGapFactor = 1.5;    // over the longest gap between frames so far
+
+bool Moved(const signal::Progress& a, const signal::Progress& b) {
+  return a.step != b.step || a.phase != b.phase || a.sequence != b.sequence ||
+         a.in_collective != b.in_collective;
+}
+
+}  // namespace
+
+LivenessDetector::LivenessDetector(const signal::Topology& topology, const DetectOptions& options)
+    : options_(options), world_(topology.world()), standing_(topology.world()) {}
+
+bool LivenessDetector::Exists(std::int32_t rank) const {
+  return rank >= 0 && static_cast<std::size_t>(rank) < world_;
+}
+
+void LivenessDetector::FindStalled(const signal::Frame& frame, FindingSink& sink) {
+  if (frame.expected_slow || !times_.Read(frame, world_) || !times_.has_wait()) return;
+  const std::span<const float> self = times_.self();
+  std::vector<float> known;
+  std::size_t slowest = 0;
+  for (std::size_t r = 0; r < world_; ++r) {
+    if (IsMissing(self[r])) continue;
+    known.push_back(self[r]);
+    if (IsMissing(self[slowest]) || self[r] > self[slowest]) slowest = r;
+  }
+  const bool enough = steps_.size() >= 8 && known.size() >= 2;
+  if (enough) {
+    const float limit = std::max(static_cast<float>(kStallSeconds), kStallSteps * steps_.Median());
+    if (self[slowest] > limit && MedianInPlace(known) < kOthersShare * self[slowest]) {
+      signal::Finding finding;
+      finding.id = sink.NewId();
+      finding.kind = FindingKind::kRankStalled;
+      finding.detector = "liveness";
+      finding.ranks = {static_cast<std::int32_t>(slowest)};
+      finding.step = finding.since_step = frame.step;
+      finding.at = frame.received;
+      finding.p_value = 0.0;
+      finding.effect = static_cast<double>(self[slowest] / steps_.Median());
+      finding.lost_seconds = static_cast<double>(self[slowest]);
+      finding.over = true;
+      finding.evidence = fmt::format(
+          "rank {} stayed out of the collective for {:.1f} s at step {}, where a step takes {:.3g} "
+          "s; the others waited",
+          slowest, self[slowest], frame.step, steps_.Median());
+      sink.Add(std::move(finding));
+      return;  // such a step is no measure of steps
+    }
+  }
+  steps_.Add(times_.typical_step());
+}
+
+void LivenessDetector::FindMissing(const signal::Frame& frame, FindingSink& sink) {
+  std::vector<char> there(world_, 0);
+  for (const signal::Column& column : frame.columns) {
+    for (std::size_t r = 0; r < std::min(world_, column.values.size()); ++r) {
+      if (!IsMissing(column.values[r])) there[r] = 1;
+    }
+  }
+  std::vector<std::int32_t> lost;
+  std::vector<std::int32_t> back;
+  for (std::size_t r = 0; r < world_; ++r) {
+    Standing& standing = standing_[r];
+    if (there[r] != 0) {
+      standing.missing = 0;
+      if (standing.lost) back.push_back(static_cast<std::int32_t>(r));
+    } else if (!standing.ended && ++standing.missing == kMissingFrames && !standing.lost) {
+      lost.push_back(static_cast<std::int32_t>(r));
+    }
+  }
+  if (!lost.empty()) MarkLost(lost, true, frame.received, sink);
+  if (!back.empty()) MarkLost(back, false, frame.received, sink);
+}
+
+void LivenessDetector::MarkLost(const std::vector<std::int32_t>& ranks, bool lost, signal::Time at,
+                                FindingSink& sink) {
+  for (const std::int32_t rank : ranks) {
+    if (!Exists(rank)) continue;
+    Standing& standing = standing_[static_cast<std::size_t>(rank)];
+    if (standing.lost == lost) continue;
+    standing.lost = lost;
+    signal::Finding& told = lost_[rank];
+    if (lost) {
+      told.id = sink.NewId();
+      told.kind = FindingKind::kSourceLost;
+      told.detector = "liveness";
+      told.ranks = {rank};
+      told.step = told.since_step = step_;
+      told.at = at;
+      told.p_value = 0.0;
+      told.evidence = fmt::format(
+          "no reports of rank {} since about step {}, while the job goes on", rank, step_);
+      sink.Add(told);
+    } else {
+      told.over = true;
+      told.at = at;
+      sink.Add(std::move(told));
+      lost_.erase(rank);
+    }
+  }
+}
+
+void LivenessDetector::CloseSilence(signal::Time now, FindingSink& sink) {
+  if (silence_.id == 0) return;
+  silence_.over = true;
+  silence_.lost_seconds = signal::Seconds(now - last_frame_);
+  silence_.at = now;
+  sink.Add(std::exchange(silence_, {}));
+}
+
+void LivenessDetector::OnFrame(const signal::Frame& frame, const Surroundings& /*around*/,
+                               FindingSink& sink) {
+  CloseSilence(frame.received, sink);
+  if (step_ >= 0 && !frame.expected_slow) {
+    longest_gap_ = std::max(longest_gap_, signal::Seconds(frame.received - last_frame_));
+  }
+  step_ = frame.step;
+  last_frame_ = frame.received;
+  FindStalled(frame, sink);
+  FindMissing(frame, sink);
+}
+
+void LivenessDetector::Heard(const signal::Progress& progress, signal::Time at) {
+  if (!Exists(progress.rank)) return;
+  Standing& standing = standing_[static_cast<std::size_t>(progress.rank)];
+  if (!standing.known || Moved(standing.last, progress)) standing.moved = at;
+  standing.last = progress;
+  standing.heard = at;
+  standing.known = true;
+}
+
+void LivenessDetector::OnEvent(const signal::Event& event, const Surroundings& /*around*/,
+                               FindingSink& sink) {
+  if (const auto* progress = std::get_if<signal::Progress>(&event.what)) {
+    Heard(*progress, event.received);
+  } else if (const auto* ended = std::get_if<signal::RankEnded>(&event.what)) {
+    if (!Exists(ended->rank)) return;
+    standing_[static_cast<std::size_t>(ended->rank)].ended = true;
+    if (ended->exit_status == 0 && ended->signal == 0) return;
+    signal::Finding finding;
+    finding.id = sink.NewId();
+    finding.kind = FindingKind::kRankEnded;
+    finding.detector = "liveness";
+    finding.ranks = {ended->rank};
+    finding.step = finding.since_step = step_;
+    finding.at = event.received;
+    finding.p_value = 0.0;
+    finding.effect = ended->signal;
+    finding.over = true;
+    finding.evidence = ended->signal != 0
+                           ? fmt::format("rank {} was ended by signal {} after step {}",
+                                         ended->rank, ended->signal, step_)
+                           : fmt::format("rank {} left with exit status {} after step {}",
+                                         ended->rank, ended->exit_status, step_);
+    sink.Add(std::move(finding));
+  } else if (const auto* lost = std::get_if<signal::SourceLost>(&event.what)) {
+    MarkLost(lost->ranks, true, event.received, sink);
+  } else if (const auto* back = std::get_if<signal::SourceBack>(&event.what)) {
+    MarkLost(back->ranks, false, event.received, sink);
+  } else if (std::holds_alternative<signal::JobClosed>(event.what)) {
+    closed_ = true;
+  }
+}
+
+bool LivenessDetector::IsSilent(const Standing& standing, std::uint64_t sequence,
+                                signal::Time now) const {
+  if (standing.ended || standing.lost) return false;
+  if (!standing.known) return true;
+  const bool quiet = signal::Seconds(now - standing.moved) >= options_.silence_seconds;
+  const bool waits = standing.last.in_collective && standing.last.sequence >= sequence;
+  return quiet && !waits;
+}
+
+void LivenessDetector::OnTime(signal::Time now, const Surroundings& /*around*/, FindingSink& sink) {
+  if (closed_ || step_ < 0 || silence_.id != 0) return;
+  const double gap = signal::Seconds(now - last_frame_);
+  // A rank that is stopped is told at once; one that may be at work gets as long as work ever took.
+  std::uint64_t sequence = 0;
+  std::size_t waiting = 0;
+  signal::Time waits_since{};
+  for (const Standing& standing : standing_) {
+    if (!standing.known || !standing.last.in_collective) continue;
+    sequence = std::max(sequence, standing.last.sequence);
+    waits_since = waiting == 0 ? standing.moved : std::min(waits_since, standing.moved);
+    ++waiting;
+  }
+  if (waiting == 0 || signal::Seconds(now - waits_since) < options_.silence_seconds) return;
+  signal::Finding finding;
+  bool stopped = true;
+  for (std::size_t r = 0; r < world_; ++r) {
+    if (!IsSilent(standing_[r], sequence, now)) continue;
+    finding.ranks.push_back(static_cast<std::int32_t>(r));
+    stopped = stopped && standing_[r].known && standing_[r].last.idle;
+  }
+  const bool overdue = gap > std::max(options_.silence_seconds, kGapFactor * longest_gap_);
+  if (finding.ranks.empty() || 2 * finding.ranks.size() > world_ || !(stopped || overdue)) return;
+  finding.id = sink.NewId();
+  finding.kind = FindingKind::kRankSilent;
+  finding.detector = "liveness";
+  finding.step = finding.since_step = step_ + 1;
+  finding.at = now;
+  finding.p_value = 0.0;
+  finding.effect = gap;
+  finding.evidence = fmt::format(
+      "rank {} has not moved for {:.1f} s while {} of {} ranks wait for it in collective {}",
+      fmt::join(finding.ranks, ", "), gap, waiting, world_, sequence);
+  silence_ = finding;
+  sink.Add(std::move(finding));
+}
+
+void LivenessDetector::Finish(signal::Time now, FindingSink& sink) {
+  CloseSilence(now, sink);
+  for (auto& [rank, told] : lost_) {
+    told.over = true;
+    told.at = now;
+    sink.Add(std::move(told));
+  }
+  lost_.clear();
+}
+
+}  // namespace ringward::detect

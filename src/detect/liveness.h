@@ -1,0 +1,63 @@
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "detect/detector.h"
+#include "detect/robust.h"
+#include "detect/step_times.h"
+
+namespace ringward::detect {
+
+/// Who has stopped. A job in step moves as a whole, so the question is who does not move while the
+/// others wait:
+/// - a frame in which one rank spent far longer outside the collective than ever, the others inside
+///   it (kRankStalled): the stall is over when such a frame arrives;
+/// - no frame for longer than it ever took, and a rank whose collective count is behind, or of
+/// which
+///   nothing is heard, or whose process does not run (kRankSilent);
+/// - a process that has ended while the job has not (kRankEnded);
+/// - a rank of which frames hold nothing although the job goes on, or whose source is known to be
+///   away: we are blind, the rank may be well (kSourceLost).
+class LivenessDetector final : public Detector {
+ public:
+  LivenessDetector(const signal::Topology& topology, const DetectOptions& options);
+  void OnFrame(const signal::Frame& frame, const Surroundings& around, FindingSink& sink) override;
+  void OnEvent(const signal::Event& event, const Surroundings& around, FindingSink& sink) override;
+  void OnTime(signal::Time now, const Surroundings& around, FindingSink& sink) override;
+  void Finish(signal::Time now, FindingSink& sink) override;
+
+ private:
+  struct Standing {
+    signal::Progress last;
+    signal::Time moved{};  ///< when last it was elsewhere than before
+    signal::Time heard{};
+    bool known = false;
+    bool ended = false;
+    bool lost = false;  ///< its source is away
+    int missing = 0;    ///< frames in a row without it
+  };
+
+  void FindStalled(const signal::Frame& frame, FindingSink& sink);
+  void FindMissing(const signal::Frame& frame, FindingSink& sink);
+  void Heard(const signal::Progress& progress, signal::Time at);
+  bool IsSilent(const Standing& standing, std::uint64_t sequence, signal::Time now) const;
+  void CloseSilence(signal::Time now, FindingSink& sink);
+  void MarkLost(const std::vector<std::int32_t>& ranks, bool lost, signal::Time at,
+                FindingSink& sink);
+  bool Exists(std::int32_t rank) const;
+
+  const DetectOptions options_;
+  const std::size_t world_;
+  std::vector<Standing> standing_;
+  StepTimes times_;
+  Recent steps_{64};
+  std::int64_t step_ = -1;
+  signal::Time last_frame_{};
+  double longest_gap_ = 0.0;  ///< seconds between frames of the healthy job
+  bool closed_ = false;
+  signal::Finding silence_;                       ///< open kRankSilent
+  std::map<std::int32_t, signal::Finding> lost_;  ///< open kSourceLost, by rank
+};
+
+}  // namespace ringward::detect

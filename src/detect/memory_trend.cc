@@ -1,0 +1,141 @@
+#include "detect/memory_trend.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "signal/metric.h"
+
+namespace ringward::detect {
+namespace {
+
+using signal::IsMissing;
+using signal::Known;
+
+constexpr std::size_t kBlocks = 12;        // a trend is seen in
+constexpr std::size_t kFramesOfBlock = 8;  // at least, and
+constexpr double kSecondsOfBlock = 2.0;    // at least
+constexpr double kHorizonSeconds = 86'400.0;
+constexpr double kGrowthMin = 0.01;  // of the limit over the blocks seen
+constexpr int kRisesMin = 10;        // of 11 differences; by chance 12 in 2048 per window
+constexpr double kStraight = 0.1;    // scatter about the line over the growth, at most
+
+/// Median of the slopes between all pairs: bytes per second.
+double TheilSen(const std::vector<double>& t, const std::vector<float>& y) {
+  std::vector<double> slopes;
+  for (std::size_t i = 0; i < t.size(); ++i) {
+    for (std::size_t j = i + 1; j < t.size(); ++j) {
+      slopes.push_back(static_cast<double>(y[j] - y[i]) / std::max(t[j] - t[i], 1e-9));
+    }
+  }
+  const auto middle = slopes.begin() + static_cast<std::ptrdiff_t>(slopes.size() / 2);
+  std::nth_element(slopes.begin(), middle, slopes.end());
+  return *middle;
+}
+
+double Scatter(const std::vector<double>& t, const std::vector<float>& y, double slope) {
+  std::vector<double> rest;
+  for (std::size_t i = 0; i < t.size(); ++i)
+    rest.push_back(static_cast<double>(y[i]) - slope * t[i]);
+  const auto middle = rest.begin() + static_cast<std::ptrdiff_t>(rest.size() / 2);
+  std::nth_element(rest.begin(), middle, rest.end());
+  const double center = *middle;
+  for (double& value : rest) value = std::fabs(value - center);
+  std::nth_element(rest.begin(), middle, rest.end());
+  return *middle;
+}
+
+}  // namespace
+
+MemoryTrendDetector::MemoryTrendDetector(const signal::Topology& topology,
+                                         const DetectOptions& /*options*/)
+    : world_(topology.world()), series_(topology.world()) {}
+
+void MemoryTrendDetector::OnFrame(const signal::Frame& frame, const Surroundings& /*around*/,
+                                  FindingSink& sink) {
+  const signal::Column* const memory = frame.Find(Known::kMemory);
+  const signal::Column* const limit = frame.Find(Known::kMemoryLimit);
+  if (memory == nullptr) return;
+  for (std::size_t r = 0; r < std::min(world_, memory->values.size()); ++r) {
+    const float value = memory->values[r];
+    if (!std::isfinite(value)) continue;
+    Series& series = series_[r];
+    series.lowest = series.any ? std::min(series.lowest, value) : value;
+    series.any = true;
+    if (limit != nullptr && r < limit->values.size() && limit->values[r] > 0.0F) {
+      series.limit = limit->values[r];
+    }
+  }
+  if (frames_ == 0) block_start_ = frame.received;
+  ++frames_;
+  if (frames_ >= kFramesOfBlock &&
+      signal::Seconds(frame.received - block_start_) >= kSecondsOfBlock) {
+    EndBlock(frame, sink);
+  }
+}
+
+void MemoryTrendDetector::EndBlock(const signal::Frame& frame, FindingSink& sink) {
+  frames_ = 0;
+  times_.push_back(signal::Seconds(frame.received));
+  if (times_.size() > kBlocks) times_.erase(times_.begin());
+  for (std::size_t r = 0; r < world_; ++r) {
+    Series& series = series_[r];
+    // A rank that told nothing has no line: begin again.
+    if (!series.any) series.blocks.clear();
+    if (series.any) series.blocks.push_back(series.lowest);
+    if (series.blocks.size() > kBlocks) series.blocks.erase(series.blocks.begin());
+    series.any = false;
+    if (series.blocks.size() == kBlocks) Judge(r, frame, sink);
+  }
+}
+
+void MemoryTrendDetector::Judge(std::size_t rank, const signal::Frame& frame, FindingSink& sink) {
+  Series& series = series_[rank];
+  int rises = 0;
+  for (std::size_t i = 1; i < kBlocks; ++i)
+    rises += series.blocks[i] > series.blocks[i - 1] ? 1 : 0;
+  if (rises < kRisesMin && series.told.id == 0) return;
+  const double slope = TheilSen(times_, series.blocks);
+  const double growth = slope * (times_.back() - times_.front());
+  const auto limit = static_cast<double>(series.limit);
+  const double left = (limit - static_cast<double>(series.blocks.back())) / std::max(slope, 1e-9);
+  const bool grows = series.limit > 0.0F && rises >= kRisesMin && growth > kGrowthMin * limit &&
+                     Scatter(times_, series.blocks, slope) < kStraight * growth &&
+                     left < kHorizonSeconds;
+  signal::Finding& told = series.told;
+  if (!grows) {
+    if (told.id != 0 && rises < static_cast<int>(kBlocks) / 2) {
+      told.over = true;
+      told.at = frame.received;
+      sink.Add(std::exchange(told, {}));
+    }
+    return;
+  }
+  if (told.id != 0) return;
+  told.id = sink.NewId();
+  told.kind = signal::FindingKind::kMemoryTrend;
+  told.detector = "memory-trend";
+  told.ranks = {static_cast<std::int32_t>(rank)};
+  told.step = frame.step;
+  told.since_step = frame.step;
+  told.at = frame.received;
+  told.p_value = 1e-6;
+  told.effect = left;
+  told.evidence = fmt::format(
+      "memory of rank {} grows by {:.3g} MiB/s and reaches its limit of {:.3g} GiB in {:.3g} "
+      "minutes",
+      rank, slope / 1048576.0, limit / 1073741824.0, left / 60.0);
+  sink.Add(told);
+}
+
+void MemoryTrendDetector::Finish(signal::Time now, FindingSink& sink) {
+  for (Series& series : series_) {
+    if (series.told.id == 0) continue;
+    series.told.over = true;
+    series.told.at = now;
+    sink.Add(std::exchange(series.told, {}));
+  }
+}
+
+}  // namespace ringward::detect

@@ -1,0 +1,159 @@
+#include "detect/rank_apart.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "signal/metric.h"
+
+namespace ringward::detect {
+namespace {
+
+using signal::FindingKind;
+using signal::IsMissing;
+using signal::kMissing;
+using signal::Known;
+
+constexpr float kApart = 0.47F;     // of a logarithm: 1.6 times the others
+constexpr double kApartEnd = 0.15;  // mean residual below which a rank is back among the others
+constexpr double kApartRate = 1.0 / 16.0;
+
+RankShift::Options ApartOptions() {
+  RankShift::Options options;
+  options.shift = kApart;
+  options.scale_min = 0.02F;
+  return options;
+}
+
+}  // namespace
+
+RankApartDetector::RankApartDetector(const signal::Topology& topology,
+                                     const DetectOptions& /*options*/)
+    : world_(topology.world()), x_(world_) {
+  for (const auto& [metric, name] : {std::pair{Known::kLoss, "local loss"},
+                                     std::pair{Known::kGradientNorm, "local gradient norm"}}) {
+    for (const float sign : {1.0F, -1.0F}) {
+      sides_.push_back({metric,
+                        name,
+                        sign,
+                        RankShift(world_, topology.ByStage(), ApartOptions()),
+                        std::vector<double>(world_, 0.0),
+                        std::vector<double>(world_, 0.0),
+                        {}});
+    }
+  }
+}
+
+void RankApartDetector::Judge(Side& side, std::size_t rank, const signal::Frame& frame,
+                              double level, double alarms_per_day, FindingSink& sink) {
+  const float residual = side.shift.residual()[rank];
+  if (IsMissing(residual)) return;
+  if (const auto open = side.told.find(rank); open != side.told.end()) {
+    side.sum[rank] += kApartRate * (static_cast<double>(residual) - side.sum[rank]);
+    if (side.sum[rank] > kApartEnd) return;
+    open->second.over = true;
+    open->second.at = frame.received;
+    sink.Add(std::move(open->second));
+    side.told.erase(open);
+    side.shift.SetTrouble(rank, false);
+    side.shift.Restart(rank);
+  }
+  if (side.shift.cusum(rank) == 0.0F) {
+    side.sum[rank] = side.count[rank] = 0.0;
+    return;
+  }
+  side.sum[rank] += static_cast<double>(residual);
+  side.count[rank] += 1.0;
+  const double mean = side.sum[rank] / side.count[rank];
+  if (static_cast<double>(side.shift.cusum(rank)) <= level || mean < static_cast<double>(kApart))
+    return;
+  signal::Finding& told = side.told[rank];
+  told.id = sink.NewId();
+  told.kind = FindingKind::kRankApart;
+  told.detector = "rank-apart";
+  told.ranks = {static_cast<std::int32_t>(rank)};
+  told.step = frame.step;
+  told.since_step = frame.step - static_cast<std::int64_t>(side.count[rank] - 1.0) * frame.steps;
+  told.at = frame.received;
+  told.p_value = alarms_per_day;
+  told.effect = std::exp(static_cast<double>(side.sign) * mean);
+  told.evidence = fmt::format(
+      "the {} of rank {} is {:.3g} times what it was against the other ranks, since step {}",
+      side.name, rank, told.effect, told.since_step);
+  side.sum[rank] = mean;
+  side.shift.SetTrouble(rank, true);
+  sink.Add(told);
+}
+
+void RankApartDetector::Observe(Side& side, const signal::Frame& frame, const Surroundings& around,
+                                FindingSink& sink) {
+  const signal::Column* const column = frame.Find(side.metric);
+  if (column == nullptr) return;
+  std::fill(x_.begin(), x_.end(), kMissing);
+  const std::size_t count = std::min(world_, column->values.size());
+  for (std::size_t r = 0; r < count; ++r) {
+    const float value = column->values[r];
+    if (std::isfinite(value) && value > 0.0F) x_[r] = side.sign * std::log(value);
+  }
+  if (!side.shift.Observe(x_)) return;
+  const double share = around.alarms_per_day / static_cast<double>(sides_.size());
+  const double level = side.shift.Level(around.frames_per_day, share);
+  for (std::size_t r = 0; r < world_; ++r) Judge(side, r, frame, level, share, sink);
+}
+
+void RankApartDetector::CompareReplicas(const signal::Frame& frame, FindingSink& sink) {
+  const signal::Column* const column = frame.Find(Known::kParameterHash);
+  if (column == nullptr || replicas_told_.id != 0) return;
+  std::map<float, std::vector<std::int32_t>> holders;
+  for (std::size_t r = 0; r < column->values.size(); ++r) {
+    const float hash = column->values[r];
+    if (std::isfinite(hash)) holders[hash].push_back(static_cast<std::int32_t>(r));
+  }
+  if (holders.size() < 2) return;
+  const auto most = std::max_element(
+      holders.begin(), holders.end(),
+      [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+  signal::Finding& told = replicas_told_;
+  std::size_t total = 0;
+  for (const auto& [hash, ranks] : holders) {
+    total += ranks.size();
+    if (hash != most->first) told.ranks.insert(told.ranks.end(), ranks.begin(), ranks.end());
+  }
+  std::sort(told.ranks.begin(), told.ranks.end());
+  if (2 * most->second.size() <= total) told.ranks.clear();  // no majority: nobody is accused
+  told.id = sink.NewId();
+  told.kind = FindingKind::kReplicasDiffer;
+  told.detector = "rank-apart";
+  told.step = told.since_step = frame.step;
+  told.at = frame.received;
+  told.p_value = 0.0;
+  told.effect = static_cast<double>(total - most->second.size());
+  told.evidence = fmt::format("the parameters of {} of {} ranks differ from the others' at step {}",
+                              total - most->second.size(), total, frame.step);
+  sink.Add(told);
+}
+
+void RankApartDetector::OnFrame(const signal::Frame& frame, const Surroundings& around,
+                                FindingSink& sink) {
+  CompareReplicas(frame, sink);
+  if (world_ < 3) return;  // of two, who is apart?
+  for (Side& side : sides_) Observe(side, frame, around, sink);
+}
+
+void RankApartDetector::Finish(signal::Time now, FindingSink& sink) {
+  const auto close = [&](signal::Finding& told) {
+    if (told.id == 0) return;
+    told.over = true;
+    told.at = now;
+    sink.Add(std::exchange(told, {}));
+  };
+  for (Side& side : sides_) {
+    for (auto& [rank, told] : side.told) close(told);
+    side.told.clear();
+  }
+  close(replicas_told_);
+}
+
+}  // namespace ringward::detect

@@ -1,0 +1,122 @@
+#include "diagnose/folding.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace ringward::diagnose {
+namespace {
+
+using signal::Finding;
+using signal::FindingKind;
+
+constexpr std::int64_t kNearSteps = 64;
+constexpr double kNearSeconds = 15.0;
+
+bool IsOneOf(FindingKind kind, std::initializer_list<FindingKind> kinds) {
+  return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
+}
+
+bool IsRankTime(FindingKind kind) {
+  return IsOneOf(kind, {FindingKind::kRankSlow, FindingKind::kRankTail});
+}
+bool IsJobTime(FindingKind kind) {
+  return IsOneOf(kind, {FindingKind::kAllSlow, FindingKind::kWaitSlow, FindingKind::kUnevenWork});
+}
+bool IsStop(FindingKind kind) {
+  return IsOneOf(kind,
+                 {FindingKind::kRankStalled, FindingKind::kRankSilent, FindingKind::kRankEnded});
+}
+bool IsNumber(FindingKind kind) {
+  return IsOneOf(kind,
+                 {FindingKind::kNonFinite, FindingKind::kLossSpike, FindingKind::kLossDiverging,
+                  FindingKind::kGradientExplodes, FindingKind::kGradientVanishes,
+                  FindingKind::kRankApart, FindingKind::kReplicasDiffer});
+}
+
+bool ShareARank(const Finding& a, const Finding& b) {
+  return std::any_of(a.ranks.begin(), a.ranks.end(), [&](std::int32_t rank) {
+    return std::binary_search(b.ranks.begin(), b.ranks.end(), rank);
+  });
+}
+
+bool ShareAHost(const Finding& a, const Finding& b, const signal::Topology& topology) {
+  if (a.ranks.empty() || b.ranks.empty()) return false;
+  const auto host = [&](const Finding& finding) {
+    return topology.place(static_cast<std::size_t>(finding.ranks.front())).host;
+  };
+  return !host(a).empty() && host(a) == host(b);
+}
+
+bool NearInSteps(const Finding& a, const Finding& b) {
+  return std::llabs(a.since_step - b.since_step) <= kNearSteps;
+}
+bool NearInTime(const Finding& a, const Finding& b) {
+  return std::abs(signal::Seconds(a.at - b.at)) <= kNearSeconds;
+}
+
+bool SlownessTogether(const Finding& member, const Finding& later,
+                      const signal::Topology& topology) {
+  if (IsRankTime(member.kind) && IsRankTime(later.kind)) {
+    return ShareARank(member, later) ||
+           (ShareAHost(member, later, topology) && NearInSteps(member, later));
+  }
+  const bool stage =
+      member.kind == FindingKind::kStageSlow || later.kind == FindingKind::kStageSlow;
+  if (stage)
+    return NearInSteps(member, later) && (ShareARank(member, later) || IsJobTime(later.kind));
+  // Taking turns makes every rank's tail long.
+  if (member.kind == FindingKind::kUnevenWork || later.kind == FindingKind::kUnevenWork) {
+    return NearInSteps(member, later) || (member.kind == FindingKind::kUnevenWork &&
+                                          later.kind == FindingKind::kRankTail && !member.over);
+  }
+  return NearInSteps(member, later);
+}
+
+}  // namespace
+
+int Decisiveness(FindingKind kind) {
+  constexpr FindingKind kOrder[] = {
+      FindingKind::kAllSlow,          FindingKind::kWaitSlow,  FindingKind::kUnevenWork,
+      FindingKind::kStageSlow,        FindingKind::kClockSkew, FindingKind::kSourceLost,
+      FindingKind::kGradientVanishes, FindingKind::kLossSpike, FindingKind::kGradientExplodes,
+      FindingKind::kLossDiverging,    FindingKind::kRankApart, FindingKind::kReplicasDiffer,
+      FindingKind::kRankTail,         FindingKind::kRankSlow,  FindingKind::kRetransmits,
+      FindingKind::kMemoryTrend,      FindingKind::kNonFinite, FindingKind::kRankStalled,
+      FindingKind::kRankSilent,       FindingKind::kRankEnded};
+  return static_cast<int>(std::find(std::begin(kOrder), std::end(kOrder), kind) -
+                          std::begin(kOrder));
+}
+
+bool BelongTogether(const Finding& member, const Finding& later, const signal::Topology& topology) {
+  if (member.id == later.id) return true;
+  if (IsNumber(member.kind) && IsNumber(later.kind)) {
+    // What is broken once stays broken; a spike is over when it is over.
+    return member.kind == FindingKind::kNonFinite || NearInSteps(member, later);
+  }
+  if (IsStop(member.kind)) {
+    if (IsStop(later.kind)) return ShareARank(member, later) || NearInTime(member, later);
+    if (later.kind == FindingKind::kSourceLost)
+      return ShareARank(member, later) || NearInTime(member, later);
+    return (IsRankTime(later.kind) || IsJobTime(later.kind)) && NearInSteps(member, later);
+  }
+  if (IsStop(later.kind)) {
+    return ShareARank(member, later) &&
+           IsOneOf(member.kind, {FindingKind::kSourceLost, FindingKind::kMemoryTrend});
+  }
+  if (member.kind == FindingKind::kRetransmits || later.kind == FindingKind::kRetransmits) {
+    const FindingKind other = member.kind == FindingKind::kRetransmits ? later.kind : member.kind;
+    return IsOneOf(other, {FindingKind::kRetransmits, FindingKind::kWaitSlow}) &&
+           NearInSteps(member, later);
+  }
+  const auto is_slowness = [](FindingKind kind) {
+    return IsRankTime(kind) || IsJobTime(kind) || kind == FindingKind::kStageSlow;
+  };
+  if (is_slowness(member.kind) && is_slowness(later.kind))
+    return SlownessTogether(member, later, topology);
+  const bool same_kind = member.kind == later.kind;
+  if (same_kind && later.kind == FindingKind::kMemoryTrend)
+    return ShareAHost(member, later, topology);
+  return same_kind && later.kind == FindingKind::kSourceLost && NearInTime(member, later);
+}
+
+}  // namespace ringward::diagnose

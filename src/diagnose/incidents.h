@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "signal/cause.h"
+#include "signal/finding.h"
+#include "signal/topology.h"
+
+namespace ringward::diagnose {
+
+/// Folds findings into incidents, one per cause: repeats under the first, victims under culprits,
+/// ranks under their host. Pure: the same findings in the same order give the same incidents.
+/// Not safe for concurrent use.
+class Incidents {
+ public:
+  void SetTopology(const signal::Topology& topology) { topology_ = topology; }
+
+  /// Takes findings in the order they were made; `step_seconds` is a typical step's time. Returns
+  /// the incidents that are new or have changed.
+  std::vector<signal::Cause> Fold(std::span<const signal::Finding> findings, double step_seconds);
+
+  /// All incidents so far, in the order they were found.
+  std::vector<signal::Cause> All() const;
+
+ private:
+  struct Incident {
+    signal::Cause cause;
+    std::vector<signal::Finding> findings;  ///< the latest of each id
+  };
+
+  Incident& HomeOf(const signal::Finding& finding);
+
+  signal::Topology topology_;
+  std::vector<Incident> incidents_;
+};
+
+}  // namespace ringward::diagnose

@@ -1,0 +1,224 @@
+#include "diagnose/verdict.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "diagnose/folding.h"
+
+namespace ringward::diagnose {
+namespace {
+
+using signal::Category;
+using signal::Cause;
+using signal::Finding;
+using signal::FindingKind;
+using signal::Remedy;
+
+struct Rule {
+  FindingKind kind;
+  Category category;
+  const char* cause;
+  bool blames;  ///< the ranks of the finding are culprits
+  double confidence;
+  Remedy action;
+  const char* remedy;
+};
+
+constexpr Rule kRules[] = {
+    {FindingKind::kRankSlow, Category::kCompute, "slow-rank", true, 0.9, Remedy::kExcludeHost,
+     "look at that machine (neighbours, clock speed, temperature, memory), and leave it out if it "
+     "stays slow"},
+    {FindingKind::kRankTail, Category::kCompute, "intermittent-slow-rank", true, 0.85,
+     Remedy::kNone,
+     "look for what runs there now and then: another job, garbage collection, a throttled clock"},
+    {FindingKind::kStageSlow, Category::kCompute, "uneven-partition", false, 0.85,
+     Remedy::kFixConfig, "move layers from the slow stage to the others; no machine is at fault"},
+    {FindingKind::kAllSlow, Category::kResourceContention, "all-ranks-slow", false, 0.45,
+     Remedy::kNone, "see what else runs on the machines: every rank is slower alike"},
+    {FindingKind::kWaitSlow, Category::kCommunication, "slow-network", false, 0.85, Remedy::kNone,
+     "look at the network between the hosts: the transfer itself is slower, on all ranks alike"},
+    {FindingKind::kUnevenWork, Category::kCompute, "uneven-data", false, 0.8, Remedy::kFixConfig,
+     "even out the work per batch (bucket by length, balance by cost); no machine is at fault"},
+    {FindingKind::kRankStalled, Category::kCommunication, "rank-stalled", true, 0.9, Remedy::kNone,
+     "find what that rank did outside the collective: input, checkpoint, a lock, a branch the "
+     "others do not take"},
+    {FindingKind::kRankSilent, Category::kResourceContention, "rank-frozen", true, 0.9,
+     Remedy::kRestart,
+     "look at that process (stopped? in the kernel?), take its stacks, then restart the job"},
+    {FindingKind::kRankEnded, Category::kProcessCrash, "killed", true, 0.95, Remedy::kRestart,
+     "read that rank's last lines and its kernel's log for the reason; restart the job"},
+    {FindingKind::kSourceLost, Category::kCommunication, "lost-reports", true, 0.7, Remedy::kNone,
+     "see whether the agent of that host runs and reaches the aggregator; the job itself goes on"},
+    {FindingKind::kNonFinite, Category::kNumerics, "non-finite", true, 0.95, Remedy::kRollback,
+     "look at that rank's rows of that step; go back to the last checkpoint and skip them"},
+    {FindingKind::kLossSpike, Category::kNumerics, "loss-spike", false, 0.7, Remedy::kNone,
+     "look at the rows of that step; if it does not come back, go back to a checkpoint"},
+    {FindingKind::kLossDiverging, Category::kNumerics, "loss-diverging", false, 0.85,
+     Remedy::kRollback, "go back to a checkpoint from before the rise and lower the learning rate"},
+    {FindingKind::kGradientExplodes, Category::kNumerics, "gradient-explosion", false, 0.75,
+     Remedy::kRollback, "clip gradients or lower the learning rate"},
+    {FindingKind::kGradientVanishes, Category::kNumerics, "gradient-vanishing", false, 0.6,
+     Remedy::kNone, "look at the activations and the loss scale: hardly any gradient is left"},
+    {FindingKind::kRankApart, Category::kNumerics, "rank-apart", true, 0.8, Remedy::kNone,
+     "compare that rank's data and preprocessing with the others'; test its memory if they are "
+     "alike"},
+    {FindingKind::kReplicasDiffer, Category::kNumerics, "replicas-differ", true, 0.9,
+     Remedy::kRollback,
+     "stop before these weights are saved; test that machine's memory and accelerator"},
+    {FindingKind::kMemoryTrend, Category::kMemory, "memory-leak", true, 0.8, Remedy::kRestart,
+     "restart before the limit is reached, and look for what that process keeps"},
+    {FindingKind::kRetransmits, Category::kCommunication, "slow-link", true, 0.8,
+     Remedy::kExcludeHost, "look at that host's link: cable, port, duplex, errors at the switch"},
+    {FindingKind::kClockSkew, Category::kConfiguration, "clock-skew", true, 0.8, Remedy::kFixConfig,
+     "synchronise that host's clock"},
+};
+
+const Rule& RuleOf(FindingKind kind) {
+  return *std::find_if(std::begin(kRules), std::end(kRules),
+                       [kind](const Rule& rule) { return rule.kind == kind; });
+}
+
+std::string ListOf(const std::vector<std::int32_t>& ranks) {
+  constexpr std::size_t kShown = 8;
+  if (ranks.size() <= kShown) {
+    return fmt::format("rank{} {}", ranks.size() > 1 ? "s" : "", fmt::join(ranks, ", "));
+  }
+  const std::vector<std::int32_t> first(ranks.begin(), ranks.begin() + kShown);
+  return fmt::format("ranks {} and {} more", fmt::join(first, ", "), ranks.size() - kShown);
+}
+
+bool IsRankTime(FindingKind kind) {
+  return kind == FindingKind::kRankSlow || kind == FindingKind::kRankTail;
+}
+
+/// The ranks of all findings that say the same as the leader. Slow always and slow now and then are
+/// the same trouble of a machine, seen on several of its ranks.
+std::vector<std::int32_t> RanksOf(std::span<const Finding> findings, FindingKind kind) {
+  std::set<std::int32_t> ranks;
+  for (const Finding& finding : findings) {
+    if (finding.kind == kind || (IsRankTime(kind) && IsRankTime(finding.kind)))
+      ranks.insert(finding.ranks.begin(), finding.ranks.end());
+  }
+  return {ranks.begin(), ranks.end()};
+}
+
+/// Hosts all of whose ranks, at least two of them, are culprits; or those a finding names.
+std::vector<std::string> HostsOf(const std::vector<std::int32_t>& ranks, const Finding& leader,
+                                 std::span<const Finding> findings,
+                                 const signal::Topology& topology) {
+  std::set<std::string> hosts;
+  if (!leader.host.empty()) {
+    for (const Finding& finding : findings) {
+      if (finding.kind == leader.kind) hosts.insert(finding.host);
+    }
+  } else if (IsRankTime(leader.kind)) {
+    for (const auto& group : topology.ByHost()) {
+      const std::string& host = topology.place(static_cast<std::size_t>(group.front())).host;
+      const bool all =
+          group.size() > 1 && std::includes(ranks.begin(), ranks.end(), group.begin(), group.end());
+      if (all && !host.empty()) hosts.insert(host);
+    }
+  }
+  return {hosts.begin(), hosts.end()};
+}
+
+void NameInput(const Finding& leader, Cause& cause) {
+  if (leader.phase != signal::Phase::kData) return;
+  cause.category = Category::kDataIo;
+  cause.cause = "slow-input";
+  cause.action = Remedy::kNone;
+  cause.remedy =
+      leader.ranks.empty()
+          ? "look at the storage that all ranks read from"
+          : "look at what that rank reads from: its disk, mount, cache and loader processes";
+  if (leader.kind == FindingKind::kAllSlow) cause.confidence = 0.75;
+}
+
+std::string Sentence(const Cause& cause, const Finding& leader, std::size_t world) {
+  std::string who =
+      cause.culprit_ranks.empty() ? "no rank in particular" : ListOf(cause.culprit_ranks);
+  if (!cause.culprit_hosts.empty())
+    who = fmt::format("host {}", fmt::join(cause.culprit_hosts, ", "));
+  std::string text = fmt::format("{}: {}; {}", cause.cause, who, leader.evidence);
+  if (cause.speedup_without > 1.02 && !cause.culprit_ranks.empty()) {
+    text +=
+        fmt::format("; without {} this job of {} ranks would run {:.2f}x faster",
+                    cause.culprit_ranks.size() > 1 ? "them" : "it", world, cause.speedup_without);
+  }
+  return text;
+}
+
+void AddUp(std::span<const Finding> findings, double step_seconds, Cause& cause) {
+  double lost_share = 0.0;
+  cause.over = true;
+  cause.since_step = findings.front().since_step;
+  cause.found_step = findings.front().step;
+  cause.started = cause.found = findings.front().at;
+  for (const Finding& finding : findings) {
+    cause.since_step = std::min(cause.since_step, finding.since_step);
+    cause.found_step = std::min(cause.found_step, finding.step);
+    cause.over = cause.over && finding.over;
+    cause.lost_seconds = std::max(cause.lost_seconds, finding.lost_seconds);
+    if (finding.elapsed_seconds > 0.0) {
+      lost_share = std::max(lost_share, finding.lost_seconds / finding.elapsed_seconds);
+    }
+    cause.evidence.push_back({"", 0, finding.evidence});
+  }
+  cause.started -= signal::FromSeconds(step_seconds * static_cast<double>(std::max<std::int64_t>(
+                                                          0, cause.found_step - cause.since_step)));
+  cause.speedup_without = 1.0 / std::max(1.0 - std::min(lost_share, 0.99), 0.01);
+}
+
+/// The most decisive finding. Of a machine's ranks the majority says whether it is slow always or
+/// now and then.
+const Finding& LeaderOf(std::span<const Finding> findings) {
+  const auto slow = std::count_if(findings.begin(), findings.end(), [](const Finding& finding) {
+    return finding.kind == FindingKind::kRankSlow;
+  });
+  const auto tail = std::count_if(findings.begin(), findings.end(), [](const Finding& finding) {
+    return finding.kind == FindingKind::kRankTail;
+  });
+  const auto weight = [&](const Finding& finding) {
+    const bool outvoted = finding.kind == FindingKind::kRankSlow && tail > slow;
+    return outvoted ? Decisiveness(FindingKind::kRankTail) - 1 : Decisiveness(finding.kind);
+  };
+  return *std::max_element(
+      findings.begin(), findings.end(),
+      [&](const Finding& a, const Finding& b) { return weight(a) < weight(b); });
+}
+
+}  // namespace
+
+Cause Judge(std::span<const Finding> findings, const signal::Topology& topology,
+            double step_seconds) {
+  const Finding& leader = LeaderOf(findings);
+  const Rule& rule = RuleOf(leader.kind);
+  Cause cause;
+  cause.category = rule.category;
+  cause.cause = rule.cause;
+  cause.confidence = rule.confidence;
+  cause.action = rule.action;
+  cause.remedy = rule.remedy;
+  AddUp(findings, step_seconds, cause);
+  std::iter_swap(cause.evidence.begin(), cause.evidence.begin() + (&leader - findings.data()));
+  if (rule.blames) cause.culprit_ranks = RanksOf(findings, leader.kind);
+  const bool most = 2 * cause.culprit_ranks.size() > topology.world() && topology.world() > 1;
+  if (most) cause.culprit_ranks.clear();  // where most are concerned none is guilty
+  cause.culprit_hosts = HostsOf(cause.culprit_ranks, leader, findings, topology);
+  NameInput(leader, cause);
+  if (!cause.culprit_ranks.empty()) {
+    for (std::size_t r = 0; r < topology.world(); ++r) {
+      const auto rank = static_cast<std::int32_t>(r);
+      if (!std::binary_search(cause.culprit_ranks.begin(), cause.culprit_ranks.end(), rank)) {
+        cause.victim_ranks.push_back(rank);
+      }
+    }
+  }
+  cause.summary = Sentence(cause, leader, topology.world());
+  return cause;
+}
+
+}  // namespace ringward::diagnose

@@ -1,0 +1,108 @@
+#include "replay/backtest.h"
+
+#include <algorithm>
+#include <chrono>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "pipeline/pipeline.h"
+
+namespace ringward::replay {
+namespace {
+
+constexpr double kSure = 0.5;
+constexpr std::int64_t kGraceSteps = 10;
+
+/// The causes that name a kind of fault rightly, and whom they must name.
+struct Truth {
+  FaultKind kind;
+  std::vector<const char*> causes;
+  bool names_ranks;  ///< the fault's ranks (or its hosts) are guilty; else nobody is
+};
+
+const Truth& TruthOf(FaultKind kind) {
+  static const std::vector<Truth> kTruths = {
+      {FaultKind::kSlowRank, {"slow-rank"}, true},
+      {FaultKind::kIntermittent, {"intermittent-slow-rank"}, true},
+      {FaultKind::kSlowLink, {"slow-link"}, true},
+      {FaultKind::kSlowNetwork, {"slow-network"}, false},
+      {FaultKind::kSlowInput, {"slow-input"}, true},
+      {FaultKind::kUnevenData, {"uneven-data"}, false},
+      {FaultKind::kUnevenPartition, {"uneven-partition"}, false},
+      {FaultKind::kFreeze, {"rank-frozen", "rank-stalled"}, true},
+      {FaultKind::kKill, {"killed"}, true},
+      {FaultKind::kNan, {"non-finite"}, true},
+      {FaultKind::kSpike, {"loss-spike", "gradient-explosion"}, false},
+      {FaultKind::kLeak, {"memory-leak"}, true},
+      {FaultKind::kClockSkew, {"clock-skew"}, true},
+      {FaultKind::kLostReports, {"lost-reports"}, true},
+  };
+  return *std::find_if(kTruths.begin(), kTruths.end(),
+                       [kind](const Truth& truth) { return truth.kind == kind; });
+}
+
+bool NamesTheGuilty(const signal::Cause& cause, const Fault& fault, const Truth& truth) {
+  if (!truth.names_ranks) return cause.culprit_ranks.empty() && cause.culprit_hosts.empty();
+  if (!cause.culprit_hosts.empty()) return cause.culprit_hosts == fault.hosts;
+  return cause.culprit_ranks == fault.ranks;
+}
+
+}  // namespace
+
+Result<Backtest> RunBacktest(const JobOptions& job, const detect::DetectOptions& options) {
+  pipeline::State state(options);
+  Backtest result;
+  signal::Time first{};
+  signal::Time last{};
+  const Clock& clock = SystemClock();
+  const auto sink = [&](const signal::Event& event) -> Status {
+    if (first == signal::Time{}) first = event.received;
+    last = event.received;
+    if (const auto* frame = std::get_if<signal::Frame>(&event.what)) {
+      for (const signal::Column& column : frame->columns) result.samples += column.values.size();
+    }
+    const Clock::Duration start = clock.Now();
+    pipeline::Step(state, std::span(&event, 1), event.received);
+    result.seconds_of_pipeline += std::chrono::duration<double>(clock.Now() - start).count();
+    return Ok();
+  };
+  RINGWARD_TRY(SimulateJob(job, sink));
+  pipeline::Finish(state, last);
+  result.causes = state.incidents.All();
+  result.seconds_of_job = signal::Seconds(last - first);
+  return result;
+}
+
+RunScore ScoreRun(const std::vector<signal::Cause>& causes, const std::vector<Fault>& faults) {
+  RunScore score;
+  std::vector<const signal::Cause*> sure;
+  for (const signal::Cause& cause : causes) {
+    if (cause.confidence >= kSure) sure.push_back(&cause);
+  }
+  score.incidents = static_cast<std::int64_t>(sure.size());
+  for (const Fault& fault : faults) {
+    const Truth& truth = TruthOf(fault.kind);
+    FaultOutcome outcome;
+    outcome.kind = fault.kind;
+    outcome.severity = fault.severity;
+    const auto found = std::find_if(sure.begin(), sure.end(), [&](const signal::Cause* cause) {
+      return cause->found_step >= fault.onset - 1 && cause->found_step <= fault.end() + kGraceSteps;
+    });
+    if (found != sure.end()) {
+      const signal::Cause& cause = **found;
+      outcome.found = true;
+      outcome.told = cause.cause;
+      outcome.right_culprit = NamesTheGuilty(cause, fault, truth);
+      outcome.right_kind = std::any_of(truth.causes.begin(), truth.causes.end(),
+                                       [&](const char* name) { return cause.cause == name; });
+      outcome.delay_steps = cause.found_step - fault.onset;
+      sure.erase(found);
+    }
+    score.faults.push_back(outcome);
+  }
+  score.false_incidents = static_cast<std::int64_t>(sure.size());
+  return score;
+}
+
+}  // namespace ringward::replay

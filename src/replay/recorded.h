@@ -1,0 +1,34 @@
+#pragma once
+
+#include <vector>
+
+#include "base/result.h"
+#include "detect/detector.h"
+#include "recording/reader.h"
+#include "replay/simulate_job.h"
+#include "signal/cause.h"
+#include "signal/event.h"
+#include "signal/finding.h"
+
+namespace ringward::replay {
+
+/// What the pipeline says of a run.
+struct Replayed {
+  std::vector<signal::Finding> findings;
+  std::vector<signal::Cause> causes;  ///< as they stood at the end
+};
+
+/// Runs events through the pipeline, one call for each.
+Replayed ReplayEvents(const std::vector<signal::Event>& events,
+                      const detect::DetectOptions& options);
+
+/// Runs a recording through the pipeline, making the calls that were made live: the same rules give
+/// the same findings. A recording without calls is replayed event by event. Errors are the
+/// reader's.
+Result<Replayed> ReplayRecording(recording::Reader& reader, const detect::DetectOptions& options);
+
+/// Simulates a job and records it in `path`, with a call for each event. Errors: those of the
+/// writer, and kInvalidInput of SimulateJob.
+Status RecordSimulation(const JobOptions& options, const std::string& path);
+
+}  // namespace ringward::replay
