@@ -1,13 +1,16 @@
 #include "ringward/subcommands.h"
 
 #include "ringward/bench_allreduce.h"
+#include "ringward/bench_detection.h"
 #include "ringward/bench_telemetry.h"
 #include "ringward/bench_train.h"
 #include "ringward/completion.h"
 #include "ringward/evaluate.h"
 #include "ringward/model_info.h"
+#include "ringward/replay.h"
 #include "ringward/score.h"
 #include "ringward/simulate.h"
+#include "ringward/simulate_job.h"
 #include "ringward/train.h"
 
 namespace ringward::cli {
@@ -19,9 +22,12 @@ Registry AllSubcommands() {
   registry.Add<EvaluateCommand>();
   registry.Add<ModelInfoCommand>();
   registry.Add<BenchAllReduceCommand>();
+  registry.Add<BenchDetectionCommand>();
   registry.Add<BenchTelemetryCommand>();
   registry.Add<BenchTrainCommand>();
   registry.Add<CompletionCommand>();
+  registry.Add<ReplayCommand>();
+  registry.Add<SimulateJobCommand>();
   registry.Add<SimulateTableCommand>();
   return registry;
 }
