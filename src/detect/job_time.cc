@@ -16,11 +16,11 @@ using signal::IsMissing;
 
 constexpr float kFloorOfStep = 0.02F;  // of a step: a median below it does not matter
 constexpr float kSpreadFloor = 0.01F;  // of a logarithm: ranks this close are even
-constexpr float kUsualRate = 1.0F / 64.0F;
+constexpr float kFollowRate = 1.0F / 64.0F;
 constexpr std::size_t kRanksMin = 4;  // to tell one rank's trouble from everybody's
 constexpr std::size_t kLeaders = 32;
-constexpr double kLeadsMost = 0.6;   // share of steps led by one rank that is no turn-taking
-constexpr double kYoungWorth = 2.0;  // extra worth of a young series: see Worth()
+constexpr double kLeadsMost = 0.6;         // share of steps led by one rank that is no turn-taking
+constexpr double kYoungSeriesWorth = 2.0;  // extra worth of a young series: see Worth()
 constexpr double kYoungSteps = 32.0;
 
 LevelShift::Options Wandering(float wander) {
@@ -67,7 +67,7 @@ JobTimeDetector::JobTimeDetector(const signal::Topology& topology, const DetectO
 double JobTimeDetector::Worth(const Episode& episode) const {
   // What a level does by itself in the long run is not known after a minute: early on only large
   // shifts are believed.
-  return options_.worth * (1.0 + kYoungWorth * kYoungSteps * 4.0 /
+  return options_.worth * (1.0 + kYoungSeriesWorth * kYoungSteps * 4.0 /
                                      (kYoungSteps + static_cast<double>(episode.seen())));
 }
 
@@ -130,7 +130,7 @@ void JobTimeDetector::ObserveSpread(const signal::Frame& frame, const Surroundin
     float& usual = usual_[r];
     if (IsMissing(usual)) usual = self[r];
     scratch_.push_back(std::log((self[r] + floor_) / (usual + floor_)));
-    usual += kUsualRate * (self[r] - usual);
+    usual += kFollowRate * (self[r] - usual);
   }
   if (scratch_.size() < kRanksMin) return;
   const float middle = MedianInPlace(scratch_);

@@ -13,7 +13,6 @@ namespace ringward::signal {
 enum class FindingKind : std::uint8_t {
   kRankSlow,          ///< one rank's self time has shifted up against its own past and the others
   kRankTail,          ///< one rank is slow now and then: its tail has moved, not its median
-  kHostSlow,          ///< all ranks of one host have shifted together
   kStageSlow,         ///< all ranks of one pipeline stage have shifted together
   kAllSlow,           ///< all ranks have shifted together
   kWaitSlow,          ///< the transfer itself has grown: even the last to arrive waits longer

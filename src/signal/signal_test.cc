@@ -61,6 +61,11 @@ void ExpectDistinctNames(std::size_t count) {
 TEST(NamesTest, AreDistinct) {
   ExpectDistinctNames<Phase>(kPhases);
   ExpectDistinctNames<FindingKind>(kFindingKinds);
+  // A name left out or one too many moves all that follow: the last one shows it.
+  EXPECT_STREQ(NameOf(FindingKind::kClockSkew), "clock-skew");
+  EXPECT_STREQ(NameOf(Phase::kOther), "other");
+  EXPECT_STREQ(NameOf(Category::kProcessCrash), "process-crash");
+  EXPECT_STREQ(NameOf(Remedy::kRollback), "rollback");
   ExpectDistinctNames<Category>(10);
   ExpectDistinctNames<Remedy>(5);
 }
