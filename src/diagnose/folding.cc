@@ -42,7 +42,9 @@ bool ShareARank(const Finding& a, const Finding& b) {
 bool ShareAHost(const Finding& a, const Finding& b, const signal::Topology& topology) {
   if (a.ranks.empty() || b.ranks.empty()) return false;
   const auto host = [&](const Finding& finding) {
-    return topology.place(static_cast<std::size_t>(finding.ranks.front())).host;
+    const auto rank = static_cast<std::size_t>(finding.ranks.front());
+    // A job opened anew may be smaller than the one of the member.
+    return rank < topology.world() ? topology.place(rank).host : std::string();
   };
   return !host(a).empty() && host(a) == host(b);
 }

@@ -96,9 +96,13 @@ bool IsRankTime(FindingKind kind) {
 
 /// The ranks of all findings that say the same as the leader. Slow always and slow now and then are
 /// the same trouble of a machine, seen on several of its ranks.
-std::vector<std::int32_t> RanksOf(std::span<const Finding> findings, FindingKind kind) {
+std::vector<std::int32_t> RanksOf(std::span<const Finding> findings, const Finding& leader) {
+  const FindingKind kind = leader.kind;
   std::set<std::int32_t> ranks;
   for (const Finding& finding : findings) {
+    // The others end because of the first.
+    const bool late = kind == FindingKind::kRankEnded && finding.at > leader.at;
+    if (late) continue;
     if (finding.kind == kind || (IsRankTime(kind) && IsRankTime(finding.kind)))
       ranks.insert(finding.ranks.begin(), finding.ranks.end());
   }
@@ -167,8 +171,11 @@ void AddUp(std::span<const Finding> findings, double step_seconds, Cause& cause)
     }
     cause.evidence.push_back({"", 0, finding.evidence});
   }
-  cause.started -= signal::FromSeconds(step_seconds * static_cast<double>(std::max<std::int64_t>(
-                                                          0, cause.found_step - cause.since_step)));
+  const auto steps =
+      static_cast<double>(std::max<std::int64_t>(0, cause.found_step - cause.since_step));
+  // Never before the epoch, however long steps are said to be.
+  cause.started -= signal::FromSeconds(
+      std::clamp(step_seconds * steps, 0.0, std::max(signal::Seconds(cause.found), 0.0)));
   cause.speedup_without = 1.0 / std::max(1.0 - std::min(lost_share, 0.99), 0.01);
 }
 
@@ -204,7 +211,7 @@ Cause Judge(std::span<const Finding> findings, const signal::Topology& topology,
   cause.remedy = rule.remedy;
   AddUp(findings, step_seconds, cause);
   std::iter_swap(cause.evidence.begin(), cause.evidence.begin() + (&leader - findings.data()));
-  if (rule.blames) cause.culprit_ranks = RanksOf(findings, leader.kind);
+  if (rule.blames) cause.culprit_ranks = RanksOf(findings, leader);
   const bool most = 2 * cause.culprit_ranks.size() > topology.world() && topology.world() > 1;
   if (most) cause.culprit_ranks.clear();  // where most are concerned none is guilty
   cause.culprit_hosts = HostsOf(cause.culprit_ranks, leader, findings, topology);
