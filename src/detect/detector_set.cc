@@ -2,12 +2,23 @@
 
 #include <algorithm>
 
+#include "detect/step_times.h"
 #include "signal/metric.h"
 
 namespace ringward::detect {
 namespace {
 
 constexpr double kDaySeconds = 86'400.0;
+// What no job has, and what sums and differences in 64 bits would not hold.
+constexpr std::int64_t kStepMost = std::int64_t{1} << 53;
+constexpr std::int32_t kStepsMost = 1 << 20;
+constexpr signal::Time kTimeMost{std::int64_t{1} << 62};
+
+bool IsPossible(const signal::Frame& frame) {
+  return frame.step > -kStepMost && frame.step < kStepMost && frame.steps > 0 &&
+         frame.steps <= kStepsMost && frame.received >= signal::Time{} &&
+         frame.received <= kTimeMost;
+}
 
 /// Seconds of a step as its ranks tell it, median; 0 where none does.
 double StepSeconds(const signal::Frame& frame) {
@@ -15,14 +26,18 @@ double StepSeconds(const signal::Frame& frame) {
   std::vector<float> known;
   if (column == nullptr) return 0.0;
   std::copy_if(column->values.begin(), column->values.end(), std::back_inserter(known),
-               [](float value) { return value > 0.0F; });
+               [](float value) { return value > 0.0F && value < kSecondsMost; });
   if (known.empty()) return 0.0;
-  return static_cast<double>(MedianInPlace(known)) / std::max(frame.steps, 1);
+  return static_cast<double>(MedianInPlace(known)) / frame.steps;
 }
 
 }  // namespace
 
 void DetectorSet::Open(const signal::Topology& topology) {
+  // What the job before left open ends with it; steps may count from 0 again.
+  Finish(last_received_);
+  any_frame_ = false;
+  intervals_.Clear();
   topology_ = topology;
   members_.clear();
   for (const DetectorKind& kind : DetectorTable()) {
@@ -39,20 +54,21 @@ Surroundings DetectorSet::Around(const DetectorKind& kind) const {
 void DetectorSet::Pace(const signal::Frame& frame) {
   const double own = StepSeconds(frame);
   const double between = any_frame_ ? signal::Seconds(frame.received - last_received_) : 0.0;
-  const double interval = own > 0.0 ? own * std::max(frame.steps, 1) : between;
+  const double interval = own > 0.0 ? own * frame.steps : between;
   if (interval > 0.0) intervals_.Add(static_cast<float>(interval));
   if (intervals_.size() == 0) return;
   const auto typical = std::max(static_cast<double>(intervals_.Median()), 1e-6);
-  pace_.step_seconds = typical / std::max(frame.steps, 1);
+  pace_.step_seconds = typical / frame.steps;
   pace_.frames_per_day = kDaySeconds / typical;
 }
 
 void DetectorSet::OnFrame(const signal::Frame& frame) {
-  if (any_frame_ && (frame.step <= last_step_ || frame.received < last_received_)) {
+  const bool back = any_frame_ && (frame.step <= last_step_ || frame.received < last_received_);
+  if (back || !IsPossible(frame)) {
     ++dropped_;
     return;
   }
-  if (members_.empty()) {
+  if (topology_.world() == 0) {
     std::size_t world = 0;
     for (const signal::Column& column : frame.columns)
       world = std::max(world, column.values.size());

@@ -9,8 +9,9 @@
 namespace ringward::detect {
 
 /// All detectors of one job, fed with its events in order. Begins with JobOpened; frames before it
-/// open a job of as many ranks as they have. Frames whose step does not rise are dropped and
-/// counted: nothing a source sends can break the detectors. Not safe for concurrent use.
+/// open a job of as many ranks as they have; a second JobOpened begins anew. Frames whose step does
+/// not rise, or whose step or time is no job's, are dropped and counted: nothing a source sends can
+/// break the detectors. Not safe for concurrent use.
 class DetectorSet {
  public:
   explicit DetectorSet(const DetectOptions& options) : options_(options) {}

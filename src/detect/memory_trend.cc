@@ -26,7 +26,8 @@ double TheilSen(const std::vector<double>& t, const std::vector<float>& y) {
   std::vector<double> slopes;
   for (std::size_t i = 0; i < t.size(); ++i) {
     for (std::size_t j = i + 1; j < t.size(); ++j) {
-      slopes.push_back(static_cast<double>(y[j] - y[i]) / std::max(t[j] - t[i], 1e-9));
+      slopes.push_back((static_cast<double>(y[j]) - static_cast<double>(y[i])) /
+                       std::max(t[j] - t[i], 1e-9));
     }
   }
   const auto middle = slopes.begin() + static_cast<std::ptrdiff_t>(slopes.size() / 2);

@@ -20,11 +20,12 @@ constexpr int kDivergedSteps = 8;     // in a row
 constexpr float kVanishedBy = -6.9F;  // a thousandth of what it was
 
 /// Ranks whose value is there and not finite.
-std::vector<std::int32_t> NonFinite(const signal::Frame& frame, Known metric, std::size_t* known) {
+std::vector<std::int32_t> NonFinite(const signal::Frame& frame, Known metric, std::size_t world,
+                                    std::size_t* known) {
   std::vector<std::int32_t> ranks;
   const signal::Column* const column = frame.Find(metric);
   if (column == nullptr) return ranks;
-  for (std::size_t r = 0; r < column->values.size(); ++r) {
+  for (std::size_t r = 0; r < std::min(world, column->values.size()); ++r) {
     if (IsMissing(column->values[r])) continue;
     ++*known;
     if (!std::isfinite(column->values[r])) ranks.push_back(static_cast<std::int32_t>(r));
@@ -51,7 +52,7 @@ void NonFiniteDetector::OnFrame(const signal::Frame& frame, const Surroundings& 
        {Known::kReducedNorm, "reduced gradient norm", false}}};
   for (const Source& source : kSources) {
     std::size_t known = 0;
-    std::vector<std::int32_t> ranks = NonFinite(frame, source.metric, &known);
+    std::vector<std::int32_t> ranks = NonFinite(frame, source.metric, world_, &known);
     if (ranks.empty()) continue;
     if (told_.id != 0) return;
     // All at once come out of a reduction (or of weights that are broken already): nobody's own.
@@ -121,11 +122,13 @@ void LossDetector::Observe(Series& series, const signal::Frame& frame, const Sur
   const bool ready = series.tail.ready() && series.recent.full();
   const float difference = value - usual;
   bool strange = false;
+  bool vanished = false;
   if (ready) {
     const double level =
         std::max(static_cast<double>(kSpikeMin),
                  series.tail.Level(around.frames_per_day, 0.5 * around.alarms_per_day));
     strange = static_cast<double>(difference) > level;
+    vanished = series.metric == Known::kGradientNorm && value < series.best + kVanishedBy;
     series.above =
         value > series.best + kDivergedBy && static_cast<double>(value - series.best) > level
             ? series.above + 1
@@ -136,11 +139,11 @@ void LossDetector::Observe(Series& series, const signal::Frame& frame, const Sur
            series.best, frame, around, sink);
     } else if (strange) {
       Tell(series, series.spike, value, usual, frame, around, sink);
-    } else if (value < series.best + kVanishedBy && series.metric == Known::kGradientNorm) {
+    } else if (vanished) {
       Tell(series, FindingKind::kGradientVanishes, value, series.best, frame, around, sink);
     }
   }
-  if (strange || series.above > 0) return;  // what is strange teaches nothing
+  if (strange || vanished || series.above > 0) return;  // what is strange teaches nothing
   if (series.told.id != 0) {
     series.told.over = true;
     series.told.at = frame.received;

@@ -107,7 +107,7 @@ void RankApartDetector::CompareReplicas(const signal::Frame& frame, FindingSink&
   const signal::Column* const column = frame.Find(Known::kParameterHash);
   if (column == nullptr || replicas_told_.id != 0) return;
   std::map<float, std::vector<std::int32_t>> holders;
-  for (std::size_t r = 0; r < column->values.size(); ++r) {
+  for (std::size_t r = 0; r < std::min(world_, column->values.size()); ++r) {
     const float hash = column->values[r];
     if (std::isfinite(hash)) holders[hash].push_back(static_cast<std::int32_t>(r));
   }

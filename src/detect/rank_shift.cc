@@ -91,8 +91,21 @@ void RankShift::FindCommon(std::span<const float> x) {
   }
 }
 
+/// What members have in common is told only once their steady differences are taken away: without,
+/// the middle of a few unlike members is a different one for each of them.
+void RankShift::CenterOn(std::span<const float> history) {
+  for (std::size_t m = 0; m < members(); ++m) {
+    scratch_.clear();
+    for (std::size_t at = m; at < history.size(); at += members()) {
+      if (!IsMissing(history[at])) scratch_.push_back(history[at]);
+    }
+    if (!scratch_.empty()) baseline_[m] = MedianInPlace(scratch_);
+  }
+}
+
 void RankShift::Learn() {
   const std::size_t count = members();
+  CenterOn(history_);
   const std::size_t frames = history_.size() / count;
   std::vector<std::vector<float>> commons(frames);
   for (std::size_t f = 0; f < frames; ++f) {

@@ -58,6 +58,7 @@ class RankShift {
 
  private:
   void Learn();
+  void CenterOn(std::span<const float> history);
   void FindCommon(std::span<const float> x);
   void CommonOfSmall(const std::vector<std::int32_t>& group, std::span<const float> x);
   void CommonOfLarge(const std::vector<std::int32_t>& group, std::span<const float> x);

@@ -15,6 +15,7 @@ using signal::IsMissing;
 using signal::kMissing;
 
 constexpr float kFloorShare = 0.2F;      // of a step: self time below it does not matter
+constexpr float kStepMin = 1e-9F;        // seconds: steps of none at all are no measure of anything
 constexpr float kTailSigmas = 4.0F;      // excess up to here is noise
 constexpr double kTailRise = 0.3;        // steps: usual rise of a tail's CUSUM
 constexpr float kTailMax = 2.0F;         // steps: one long pause is no habit
@@ -54,7 +55,7 @@ SelfTimeDetector::SelfTimeDetector(const signal::Topology& topology, const Detec
 bool SelfTimeDetector::Prepare(const signal::Frame& frame) {
   if (frame.expected_slow || !times_.Read(frame, world_)) return false;
   recent_steps_.Add(times_.typical_step());
-  typical_ = recent_steps_.Median();
+  typical_ = std::max(recent_steps_.Median(), kStepMin);
   if (!first_steps_.full()) {
     first_steps_.Add(times_.typical_step());
     floor_ = std::max(kFloorShare * first_steps_.Median(), 1e-7F);

@@ -58,7 +58,7 @@ void StageTimeDetector::ObserveStage(std::size_t stage, const signal::Frame& fra
   }
   if (account.frames == 0.0) account.since_step = frame.step;
   const double excess = static_cast<double>(std::exp(x_[stage]) - std::exp(shift_.expected(stage)));
-  const auto step = static_cast<double>(times_.typical_step());
+  const double step = std::max(static_cast<double>(times_.typical_step()), 1e-9);
   account.frames += 1.0;
   account.excess += excess;
   account.steps += step;

@@ -1,7 +1,6 @@
 #include "detect/step_times.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "detect/robust.h"
 #include "signal/metric.h"
@@ -22,7 +21,7 @@ bool Copy(const signal::Frame& frame, Known metric, std::size_t world, std::vect
   const std::size_t count = std::min(world, column->values.size());
   for (std::size_t r = 0; r < count; ++r) {
     const float value = column->values[r];
-    if (std::isfinite(value) && value >= 0.0F) out[r] = value * share;
+    if (value >= 0.0F && value < kSecondsMost) out[r] = value * share;
   }
   return true;
 }

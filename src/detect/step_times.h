@@ -7,6 +7,9 @@
 
 namespace ringward::detect {
 
+/// No step takes longer: times beyond are nonsense. Seconds.
+inline constexpr float kSecondsMost = 1e8F;
+
 /// Where each rank's time went in one step, seconds a step, [world] each; kMissing where a rank has
 /// not reported. What a source does not tell is worked out from the rest: compute is what is left
 /// of the step, and without any wait the whole step counts as self time.
