@@ -94,6 +94,8 @@ void BenchDetectionCommand::AddOptions(OptionTable& table) {
   table.AddChoice("kinds", &kinds_, KindNames(), "faults to plant; all when not given");
   table.Add("false-alarms-per-day", &detect_.false_alarms_per_day, {.min = 1e-6, .max = 1e6},
             "alarms that a healthy job may give by chance in a day");
+  table.Add("worth", &detect_.worth, {.min = 0.0, .max = 1.0},
+            "slowness below this share of a step is not told");
   table.Add("seed", &job_.seed, "another seed, other faults and noise");
   table.Add("list", &list_, "show every fault and what came of it");
 }

@@ -20,16 +20,16 @@ std::unique_ptr<Detector> Make(const signal::Topology& topology, const DetectOpt
 
 const std::vector<DetectorKind>& DetectorTable() {
   static const std::vector<DetectorKind> kTable = {
-      {"self-time", "one rank slower than it was and than the others", 0.3, Make<SelfTimeDetector>},
+      {"self-time", "one rank slower than it was and than the others", 0.6, Make<SelfTimeDetector>},
       {"job-time", "transfer, input, compute or evenness of the whole job", 0.2,
        Make<JobTimeDetector>},
-      {"stage-time", "one pipeline stage slower against the others", 0.1, Make<StageTimeDetector>},
-      {"liveness", "ranks that stopped, ended, or went out of sight", 0.05, Make<LivenessDetector>},
+      {"stage-time", "one pipeline stage slower against the others", 0.05, Make<StageTimeDetector>},
+      {"liveness", "ranks that stopped, ended, or went out of sight", 0.0, Make<LivenessDetector>},
       {"non-finite", "the first rank whose numbers are not finite", 0.0, Make<NonFiniteDetector>},
-      {"loss", "spikes and divergence of loss and gradient norm", 0.15, Make<LossDetector>},
-      {"rank-apart", "one rank's numbers away from the others'", 0.1, Make<RankApartDetector>},
-      {"memory-trend", "memory that will reach its limit", 0.05, Make<MemoryTrendDetector>},
-      {"host-counters", "retransmissions and clocks of hosts", 0.05, Make<HostCountersDetector>},
+      {"loss", "spikes and divergence of loss and gradient norm", 0.08, Make<LossDetector>},
+      {"rank-apart", "one rank's numbers away from the others'", 0.07, Make<RankApartDetector>},
+      {"memory-trend", "memory that will reach its limit", 0.0, Make<MemoryTrendDetector>},
+      {"host-counters", "retransmissions and clocks of hosts", 0.0, Make<HostCountersDetector>},
   };
   return kTable;
 }

@@ -14,6 +14,7 @@ using signal::FindingKind;
 using signal::IsMissing;
 using signal::kMissing;
 
+constexpr double kLevelShare = 0.75;     // of the budget, for the test of the level
 constexpr float kFloorShare = 0.2F;      // of a step: self time below it does not matter
 constexpr float kStepMin = 1e-9F;        // seconds: steps of none at all are no measure of anything
 constexpr float kTailSigmas = 4.0F;      // excess up to here is noise
@@ -124,7 +125,7 @@ void SelfTimeDetector::LearnTail() {
 double SelfTimeDetector::TailLevel(const Surroundings& around) const {
   const double frames = static_cast<double>(world_) * around.frames_per_day;
   return std::max(static_cast<double>(kTailLevelMin),
-                  tail_.Level(frames, 0.5 * around.alarms_per_day));
+                  tail_.Level(frames, (1.0 - kLevelShare) * around.alarms_per_day));
 }
 
 void SelfTimeDetector::AccountOne(std::size_t rank, const signal::Frame& frame) {
@@ -152,7 +153,7 @@ void SelfTimeDetector::AccountOne(std::size_t rank, const signal::Frame& frame) 
 }
 
 void SelfTimeDetector::Account(const signal::Frame& frame, const Surroundings& around) {
-  const double level = shift_.Level(around.frames_per_day, 0.5 * around.alarms_per_day);
+  const double level = shift_.Level(around.frames_per_day, kLevelShare * around.alarms_per_day);
   const double tail_level = TailLevel(around);
   for (std::size_t r = 0; r < world_; ++r) {
     const bool suspicious = static_cast<double>(shift_.cusum(r)) > kSuspicion * level ||
@@ -227,7 +228,7 @@ void SelfTimeDetector::Judge(std::size_t rank, Suspect& suspect, const signal::F
     return;
   }
   if (suspect.steps < kFramesMin) return;
-  const double level = shift_.Level(around.frames_per_day, 0.5 * around.alarms_per_day);
+  const double level = shift_.Level(around.frames_per_day, kLevelShare * around.alarms_per_day);
   const bool shifted = static_cast<double>(shift_.cusum(rank)) > level;
   const bool tailed = tail_hits_[rank] >= kTailHitsMin &&
                       static_cast<double>(tail_cusum_[rank]) > TailLevel(around);
@@ -237,7 +238,7 @@ void SelfTimeDetector::Judge(std::size_t rank, Suspect& suspect, const signal::F
   finding.id = suspect.open = sink.NewId();
   finding.step = frame.step;
   finding.at = frame.received;
-  finding.p_value = 0.5 * around.alarms_per_day;
+  finding.p_value = around.alarms_per_day;
   suspect.trend = finding.effect;
   suspect.told = finding;
   suspect.told_steps = suspect.steps;
