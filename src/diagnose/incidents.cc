@@ -36,7 +36,10 @@ std::vector<Cause> Incidents::Fold(std::span<const Finding> findings, double ste
     if (known == home.findings.end()) {
       home.findings.push_back(finding);
     } else {
+      // What a stretch is told as may change; when it was found does not.
+      const signal::Time found = known->at;
       *known = finding;
+      known->at = found;
     }
     const std::uint64_t id = home.cause.id;
     home.cause = Judge(home.findings, topology_, step_seconds);

@@ -221,12 +221,14 @@ TEST(IncidentsTest, ACauseAddsUpItsFindings) {
   EXPECT_DOUBLE_EQ(cause.speedup_without, 2.0) << "half of the time was lost";
   EXPECT_NE(cause.summary.find("slow-rank: rank 3; "), std::string::npos) << cause.summary;
   EXPECT_FALSE(cause.over);
-  // Over when all of it is over.
+  // Over when all of it is over, however late that is.
   symptom.over = true;
+  symptom.at += std::chrono::hours(1);
   EXPECT_FALSE(incidents.Fold(std::span(&symptom, 1), 2.0).at(0).over);
   culprit.over = true;
   EXPECT_TRUE(incidents.Fold(std::span(&culprit, 1), 2.0).at(0).over);
-  EXPECT_EQ(incidents.All().size(), 1U);
+  ASSERT_EQ(incidents.All().size(), 1U);
+  EXPECT_EQ(incidents.All()[0].found, cause.found);
 }
 
 TEST(IncidentsTest, UndecidedAccusesNobody) {

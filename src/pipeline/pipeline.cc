@@ -1,29 +1,48 @@
 #include "pipeline/pipeline.h"
 
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
 namespace ringward::pipeline {
 namespace {
 
-Outcome Collect(State& state) {
-  Outcome outcome;
-  outcome.findings = state.detectors.Take();
-  if (!outcome.findings.empty()) {
-    state.incidents.SetTopology(state.detectors.topology());
-    outcome.causes = state.incidents.Fold(outcome.findings, state.detectors.step_seconds());
+/// Folds what was found since the last call. Called after every event, so that what is folded does
+/// not depend on how many events come at a time.
+void Collect(State& state, Outcome& outcome) {
+  std::vector<signal::Finding> findings = state.detectors.Take();
+  if (findings.empty()) return;
+  state.incidents.SetTopology(state.detectors.topology());
+  for (signal::Cause& cause : state.incidents.Fold(findings, state.detectors.step_seconds())) {
+    const auto known = std::find_if(outcome.causes.begin(), outcome.causes.end(),
+                                    [&](const auto& other) { return other.id == cause.id; });
+    if (known == outcome.causes.end()) {
+      outcome.causes.push_back(std::move(cause));
+    } else {
+      *known = std::move(cause);
+    }
   }
-  return outcome;
+  std::move(findings.begin(), findings.end(), std::back_inserter(outcome.findings));
 }
 
 }  // namespace
 
 Outcome Step(State& state, std::span<const signal::Event> events, signal::Time now) {
-  for (const signal::Event& event : events) state.detectors.OnEvent(event);
+  Outcome outcome;
+  for (const signal::Event& event : events) {
+    state.detectors.OnEvent(event);
+    Collect(state, outcome);
+  }
   state.detectors.OnTime(now);
-  return Collect(state);
+  Collect(state, outcome);
+  return outcome;
 }
 
 Outcome Finish(State& state, signal::Time now) {
+  Outcome outcome;
   state.detectors.Finish(now);
-  return Collect(state);
+  Collect(state, outcome);
+  return outcome;
 }
 
 }  // namespace ringward::pipeline
