@@ -268,5 +268,13 @@ TEST(ProcessStatTest, ReadsARealProcessThroughItsLife) {
   EXPECT_FALSE(ReadProcessStat(pid).has_value());
 }
 
+// A process that ends between opening and reading gives an error to the read, as a folder does.
+TEST(ProcessStatTest, AFailedReadIsNoProcess) {
+  const std::string proc = ::testing::TempDir() + "/ringward-proc-" + std::to_string(getpid());
+  std::filesystem::create_directories(proc + "/7/stat");
+  EXPECT_FALSE(ReadProcessStat(7, proc).has_value());
+  std::filesystem::remove_all(proc);
+}
+
 }  // namespace
 }  // namespace ringward::comm

@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <fstream>
 #include <functional>
-#include <iterator>
 #include <sstream>
 #include <utility>
 #include <vector>
@@ -133,7 +132,10 @@ Suspicion SuspectBehind(const std::vector<Seen>& all) {
 
 std::optional<ProcessStat> ReadProcessStat(std::int32_t pid, const std::string& proc) {
   std::ifstream file(proc + "/" + std::to_string(pid) + "/stat");
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  // A process may end between opening and reading; getline() makes no exception of it, as iterators
+  // over the buffer do.
+  std::string text;
+  std::getline(file, text, '\0');
   // The name in parentheses may hold anything, parentheses and spaces too.
   const std::size_t name_end = text.rfind(')');
   if (name_end == std::string::npos) return std::nullopt;

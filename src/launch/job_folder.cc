@@ -15,7 +15,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string_view>
 #include <vector>
 
@@ -90,7 +89,8 @@ std::vector<fs::path> PathsWithPrefix(const std::string& prefix) {
 /// Removes what killed ranks had half written. Call it when they are dead.
 void RemoveTemporaries(const std::string& folder) {
   std::ifstream file(NotePath(folder), std::ios::binary);
-  const std::string prefix{std::istreambuf_iterator<char>(file), {}};
+  std::string prefix;
+  std::getline(file, prefix, '\0');
   if (prefix.empty()) return;
   for (const std::string& mine : RankPrefixes(folder, prefix)) {
     const auto paths = PathsWithPrefix(mine);
