@@ -16,7 +16,11 @@ using signal::IsMissing;
 using signal::kMissing;
 using signal::Known;
 
-constexpr float kApart = 0.47F;     // of a logarithm: 1.6 times the others
+constexpr float kApart = 0.47F;  // of a logarithm: 1.6 times the others
+constexpr float kSteadyTimes =
+    6.0F;  // what the others differ by, for a steady difference to be told
+constexpr float kSteadyFloor = 0.02F;
+constexpr std::size_t kSteadyRanks = 4;  // at least: three that agree
 constexpr double kApartEnd = 0.15;  // mean residual below which a rank is back among the others
 constexpr double kApartRate = 1.0 / 16.0;
 
@@ -51,7 +55,8 @@ void RankApartDetector::Judge(Side& side, std::size_t rank, const signal::Frame&
   const float residual = side.shift.residual()[rank];
   if (IsMissing(residual)) return;
   if (const auto open = side.told.find(rank); open != side.told.end()) {
-    side.sum[rank] += kApartRate * (static_cast<double>(residual) - side.sum[rank]);
+    const double distance = static_cast<double>(residual) + side.steady[rank];
+    side.sum[rank] += kApartRate * (distance - side.sum[rank]);
     if (side.sum[rank] > kApartEnd) return;
     open->second.over = true;
     open->second.at = frame.received;
@@ -87,6 +92,39 @@ void RankApartDetector::Judge(Side& side, std::size_t rank, const signal::Frame&
   sink.Add(told);
 }
 
+/// Skewed from the first step on: seen when the baselines are learned, once.
+void RankApartDetector::FindSteady(Side& side, const signal::Frame& frame, FindingSink& sink) {
+  side.looked = true;
+  if (world_ < kSteadyRanks) return;
+  std::vector<float> sorted;
+  std::size_t furthest = 0;
+  for (std::size_t r = 0; r < world_; ++r) {
+    sorted.push_back(side.shift.baseline(r));
+    if (side.shift.baseline(r) > side.shift.baseline(furthest)) furthest = r;
+  }
+  std::sort(sorted.begin(), sorted.end());
+  const float middle = sorted[(world_ - 1) / 2];
+  // Of the others: the second largest and the smallest.
+  const float spread = std::max(sorted[world_ - 2] - middle, middle - sorted.front());
+  const float distance = sorted.back() - middle;
+  if (distance < std::max(kApart, kSteadyTimes * (spread + kSteadyFloor))) return;
+  signal::Finding& told = side.told[furthest];
+  told.id = sink.NewId();
+  told.kind = FindingKind::kRankApart;
+  told.detector = "rank-apart";
+  told.ranks = {static_cast<std::int32_t>(furthest)};
+  told.step = told.since_step = frame.step;
+  told.at = frame.received;
+  told.p_value = 0.0;
+  told.effect = std::exp(static_cast<double>(side.sign * distance));
+  told.evidence =
+      fmt::format("the {} of rank {} is {:.3g} times the other ranks' from the beginning",
+                  side.name, furthest, told.effect);
+  side.sum[furthest] = side.steady[furthest] = static_cast<double>(distance);
+  side.shift.SetTrouble(furthest, true);
+  sink.Add(told);
+}
+
 void RankApartDetector::Observe(Side& side, const signal::Frame& frame, const Surroundings& around,
                                 FindingSink& sink) {
   const signal::Column* const column = frame.Find(side.metric);
@@ -98,6 +136,7 @@ void RankApartDetector::Observe(Side& side, const signal::Frame& frame, const Su
     if (std::isfinite(value) && value > 0.0F) x_[r] = side.sign * std::log(value);
   }
   if (!side.shift.Observe(x_)) return;
+  if (!side.looked) FindSteady(side, frame, sink);
   const double share = around.alarms_per_day / static_cast<double>(sides_.size());
   const double level = side.shift.Level(around.frames_per_day, share);
   for (std::size_t r = 0; r < world_; ++r) Judge(side, r, frame, level, share, sink);

@@ -43,6 +43,8 @@ class RankShift {
   std::span<const float> score() const { return score_; }        ///< u, [members]; 0 where missing
   std::span<const float> residual() const { return residual_; }  ///< x - expected, [members]
   float expected(std::size_t member) const { return baseline_[member] + common_[member]; }
+  /// Of x less the group's movement: how the member differs steadily. Of use once ready.
+  float baseline(std::size_t member) const { return baseline_[member]; }
   float cusum(std::size_t member) const { return cusum_[member]; }
   /// The frame, counted from 0, in which the member's present excursion began.
   std::int64_t since(std::size_t member) const { return since_[member]; }

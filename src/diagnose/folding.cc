@@ -66,11 +66,11 @@ bool SlownessTogether(const Finding& member, const Finding& later,
       member.kind == FindingKind::kStageSlow || later.kind == FindingKind::kStageSlow;
   if (stage)
     return NearInSteps(member, later) && (ShareARank(member, later) || IsJobTime(later.kind));
-  // Taking turns makes every rank's tail long.
-  if (member.kind == FindingKind::kUnevenWork || later.kind == FindingKind::kUnevenWork) {
-    return NearInSteps(member, later) || (member.kind == FindingKind::kUnevenWork &&
-                                          later.kind == FindingKind::kRankTail && !member.over);
-  }
+  // Taking turns makes every rank's tail long, and one rank's long tail moves the ranks apart.
+  const bool uneven =
+      member.kind == FindingKind::kUnevenWork || later.kind == FindingKind::kUnevenWork;
+  const bool tail = member.kind == FindingKind::kRankTail || later.kind == FindingKind::kRankTail;
+  if (uneven && tail && !member.over) return true;
   return NearInSteps(member, later);
 }
 
