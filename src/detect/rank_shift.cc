@@ -17,7 +17,8 @@ constexpr float kClip = 4.0F;           // of scores: one wild step is not a shi
 constexpr double kUsualRise = 2.2;      // of the CUSUM, in scores
 constexpr float kReferenceMin = 0.25F;  // k, in units of the scale
 constexpr float kReferenceMax = 1.0F;
-constexpr float kDoubt = 1.5F;             // added to k as kDoubt / sqrt(frames of the baseline)
+constexpr float kDoubt =
+    0.9F;  // in units of the largest of all members' baseline errors; see Doubt()
 constexpr float kBaselineFrames = 512.0F;  // how slowly a baseline follows
 constexpr float kLongRate = 1.0F / 256.0F;
 constexpr float kShortRate = 1.0F / 8.0F;
@@ -35,6 +36,12 @@ signal::Topology::Groups Comparable(const signal::Topology::Groups& groups, std:
   std::vector<std::int32_t> all(members);
   for (std::size_t i = 0; i < members; ++i) all[i] = static_cast<std::int32_t>(i);
   return {all};
+}
+
+/// What is added to k, times the root of the frames that a baseline rests on: of many baselines the
+/// worst is off by the root of 2 log(members) of its standard errors.
+float Doubt(std::size_t members) {
+  return kDoubt * std::sqrt(2.0F * std::log(std::max(static_cast<float>(members), 4.0F)));
 }
 
 }  // namespace
@@ -154,11 +161,12 @@ void RankShift::FindScale() {
 
 void RankShift::Step(std::span<const float> x) {
   const float reference = std::clamp(0.5F * options_.shift / noise_, kReferenceMin, kReferenceMax);
+  const float doubt = Doubt(members());
   for (std::size_t m = 0; m < members(); ++m) {
     if (IsMissing(x[m])) continue;
     if (learned_[m] == 0.0F) baseline_[m] = x[m] - common_[m];
     const float u = std::clamp(residual_[m] / scale_, -kClip, kClip);
-    const float increment = u - reference - kDoubt / std::sqrt(std::max(learned_[m], 1.0F));
+    const float increment = u - reference - doubt / std::sqrt(std::max(learned_[m], 1.0F));
     score_[m] = u;
     if (cusum_[m] == 0.0F) since_[m] = frames_;
     cusum_[m] = std::max(0.0F, cusum_[m] + increment);

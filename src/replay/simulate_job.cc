@@ -21,7 +21,7 @@ constexpr double kInputShare = 0.05;
 constexpr double kTransferShare = 0.2;
 // Of the variance of a rank's noise; the rest is white. Fitted, with the tails, to step times of
 // production jobs and of real Horovod runs (docs/simulate.md).
-constexpr double kSlowVariance = 0.3;
+constexpr double kSlowVariance = 0.15;
 constexpr double kSlowMemory = 0.8;  // lag-1 correlation of the slow part
 constexpr double kCommonSd = 0.02;
 constexpr double kCommonMemory = 0.9;
