@@ -44,6 +44,7 @@ Result<std::vector<std::string>> FilesOf(const std::vector<std::string>& paths) 
 /// Whether the file is an SQLite file, as all recordings are.
 Result<bool> IsRecording(const std::string& path) {
   constexpr std::string_view kMagic = "SQLite format 3";
+  if (path == "-") return false;  // what is read from a pipe is gone, and SQLite needs a file
   RINGWARD_ASSIGN(const auto source, io::OpenRawInput(path));
   std::array<char, kMagic.size()> begin{};
   RINGWARD_ASSIGN(const std::size_t got, source->Read(begin));
@@ -100,6 +101,7 @@ Result<replay::Replayed> ReplayCommand::ReplayTables(const std::vector<std::stri
     return Error(Code::kInvalidInput,
                  files.front() + ": no file holds steps of ranks that can be told apart");
   }
+  RINGWARD_TRY(table.CheckRanks());
   replay::Replayed replayed = replay::ReplayEvents(table.Events(), detect_);
   AddPlaces(table, replayed.causes);
   return replayed;

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the seeds of corpus/csv, npz and recording (the first byte of each chooses the fuzzer's options).
-"""Writes the seeds of corpus/csv, corpus/npz and corpus/telemetry (the first byte of each chooses the fuzzer's options).
+"""Writes the seeds of corpus/csv, npz, recording, telemetry and step_csv (a first byte chooses the fuzzer's options).
 
     make_corpus.py [FOLDER]     (default: corpus beside this file)
 
@@ -128,6 +127,8 @@ RECORDING = {
     "samples": b"\1\2" + SAMPLES,
     "samples_of_nobody": b"\1\0\0",
     "progress": b"\2\2" + PROGRESS,
+}
+
 HEADER, STEPS, METRICS, COLLECTIVES = range(4)  # parts of a recorder's segment
 
 
@@ -155,10 +156,37 @@ TELEMETRY = {
 }
 
 
+def step_rows(steps, ranks=4, slow=()):
+    """Rows of one file for all ranks, healthy but for `slow` ranks in the second half."""
+    rows = [b"step,rank,timestamp,step_ms,sync_ms,loss,local_grad_norm,memory_bytes"]
+    for step in range(steps):
+        for rank in range(ranks):
+            late = rank in slow and 2 * step > steps
+            rows.append(b"%d,%d,%d,%d,%d,%.2f,0.5,1e9" % (step, rank, 1000 + step, 1000 + 500 * bool(slow) + step % 7,
+                                                       100 if late else 300 + 500 * bool(slow), 1 + rank / 9))
+    return b"\n".join(rows) + b"\n"
+
+
+STEP_CSV = {
+    "healthy": b"\0" + step_rows(30),
+    "slow_rank": b"\0" + step_rows(90, slow=(2,)),
+    "one_rank": b"\1step,step_seconds,loss\n0,1,2\n1,1,nan\n2,inf,-1\n",
+    "two_files": b"\3step_s,loss\n1,2\n1,2\n1,2\nstep_s,loss\n1,2\n1,2\n1,2\n",
+    "no_unit": b"\0worker,batch_time_norm\n0,400\n1,500\n0,400\n1,1e-40\n",
+    "torn": b"\1step,step_ms\n0,1\n1\nx,2\n2,3,4\n3,",
+    "far_rank": b"\0rank,step_s\n0,1\n1000000,1\n1000001,1\n-1,1\n0.5,1\n",
+    "far_times": b"\0rank,step,timestamp,step_s\n0,1,99999999999,1\n0,2,9e9,1e38\n0,3,-1,1\n0,4,0,3e38\n",
+    "far_steps": b"\0rank,step,step_s\n0,9e15,1\n0,-8e15,1\n0,8e15,1\n0,1e300,1\n0,nan,1\n",
+    "twice": b"\0rank,step,step_s\n0,5,1\n0,5,2\n1,4,1\n0,3,1\n",
+    "no_table": b"\1a,b\n1,2\n",
+    "quotes": b'\0"rank","step","step_s"\n"0","1","1"\n0,"2",1\n',
+}
+
+
 def main():
     root = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else pathlib.Path(__file__).parent / "corpus"
-    for folder, seeds in (("csv", CSV), ("npz", NPZ), ("recording", RECORDING)):
-    for folder, seeds in (("csv", CSV), ("npz", NPZ), ("telemetry", TELEMETRY)):
+    for folder, seeds in (("csv", CSV), ("npz", NPZ), ("recording", RECORDING), ("telemetry", TELEMETRY),
+                          ("step_csv", STEP_CSV)):
         (root / folder).mkdir(parents=True, exist_ok=True)
         for name, data in seeds.items():
             (root / folder / name).write_bytes(data)

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "ingest/step_csv/columns.h"
@@ -15,6 +16,12 @@ namespace ringward::ingest {
 namespace {
 
 using Role = StepColumn::Role;
+
+constexpr std::size_t kSparseWorld = 1024;  // ranks that may be missing for any reason
+constexpr std::size_t kSparseFactor = 16;   // of the ranks that report
+// Nanoseconds in 64 bits reach twice as far: seconds since 1970, and of one step.
+constexpr double kTimestampMost = 4e9;
+constexpr float kStepSecondsMost = 1e8F;
 using signal::kMissing;
 using signal::Known;
 
@@ -74,7 +81,7 @@ bool StepTable::ReadRow(const Layout& layout, const std::vector<std::string_view
         row.rank = static_cast<std::int32_t>(*value);
         break;
       case Role::kTimestamp:
-        if (!(*value >= 0.0 && *value < 1e11)) return false;
+        if (!(*value >= 0.0 && *value < kTimestampMost)) return false;
         row.timestamp = *value;
         break;
       default:
@@ -122,6 +129,20 @@ Result<bool> StepTable::Add(std::unique_ptr<io::ByteSource> source, InputReport&
     ++(fresh ? report.lines_used : report.lines_other);  // the first of two rows of one step counts
   }
   return true;
+}
+
+Status StepTable::CheckRanks() const {
+  std::set<std::int32_t> ranks;
+  for (const auto& [key, row] : rows_) ranks.insert(row.rank);
+  if (world_ <= kSparseWorld || world_ <= kSparseFactor * ranks.size()) return Ok();
+  const auto last = std::max_element(rows_.begin(), rows_.end(), [](const auto& a, const auto& b) {
+    return a.second.rank < b.second.rank;
+  });
+  const Row& row = last->second;
+  return Error(Code::kInvalidInput, files_[row.file] + ":" + std::to_string(row.line) + ": rank " +
+                                        std::to_string(row.rank) + " in a job of which " +
+                                        std::to_string(ranks.size()) +
+                                        " ranks report: ranks count from 0");
 }
 
 double StepTable::UnitFactor() const {
@@ -182,10 +203,11 @@ std::vector<signal::Event> StepTable::Events() const {
     float longest = 0.0F;
     if (const signal::Column* const steps = frame.Find(Known::kStepTime)) {
       for (const float value : steps->values) {
-        if (std::isfinite(value)) longest = std::max(longest, value);
+        if (value < kStepSecondsMost) longest = std::max(longest, value);
       }
     }
     now = latest > 0.0 ? std::max(now, latest) : now + static_cast<double>(longest);
+    now = std::min(now, kTimestampMost);
     frame.received = signal::FromSeconds(now);
     const signal::Time received = frame.received;
     events.push_back({events.size(), received, std::move(frame)});

@@ -38,6 +38,9 @@ class StepTable {
 
   bool empty() const { return rows_.empty(); }
   std::size_t world() const { return world_; }
+  /// Whether the ranks can be a job's. kInvalidInput where hardly any of many report: process
+  /// numbers, or a mistake, for which frames of that many ranks would not fit into memory.
+  Status CheckRanks() const;
   /// The rows as events: a JobOpened, then a frame for every step, in order. Times of receipt are
   /// the rows' timestamps (the latest of a step, never going back), or else steps added up.
   std::vector<signal::Event> Events() const;

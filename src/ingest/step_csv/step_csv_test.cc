@@ -95,6 +95,42 @@ TEST(StepTableTest, CountsWhatItCannotRead) {
   EXPECT_EQ(report.lines_other, 1U);
 }
 
+TEST(StepTableTest, ProcessNumbersAreNoRanks) {
+  const std::pair<const char*, bool> cases[] = {
+      {"rank,step_s\n0,1\n1,1\n", true},
+      {"rank,step_s\n7,1\n1000,1\n", true},
+      {"process,step_s\n31337,1\n31338,1\n31339,1\n", false},
+  };
+  for (const auto& [text, good] : cases) {
+    StepTable table;
+    InputReport report;
+    ASSERT_TRUE(*Add(table, text, "steps.csv", report));
+    const Status checked = table.CheckRanks();
+    EXPECT_EQ(static_cast<bool>(checked), good) << text;
+    if (!checked) {
+      EXPECT_EQ(checked.error().what(),
+                std::string("steps.csv:4: rank 31339 in a job of which 3 ranks report: ranks count "
+                            "from 0"));
+    }
+  }
+}
+
+TEST(StepTableTest, TimesStayWithin64Bits) {
+  StepTable table;
+  InputReport report;
+  ASSERT_TRUE(*Add(table,
+                   "step,timestamp,step_s\n0,99999999999,1\n1,3.9e9,1\n2,,9e7\n3,,9e7\n"
+                   "4,,3e38\n",
+                   "rank0.csv", report));
+  EXPECT_EQ(report.lines_malformed, 1U);
+  signal::Time last{};
+  for (const signal::Event& event : table.Events()) {
+    EXPECT_GE(event.received, last);
+    last = event.received;
+  }
+  EXPECT_LE(signal::Seconds(last), 4e9);
+}
+
 TEST(StepTableTest, LeavesOtherTablesAlone) {
   for (const auto& [text, name] :
        {std::pair{"a,b\n1,2\n", "rank0.csv"}, std::pair{"step,loss\n1,2\n", "table.csv"},
