@@ -1,6 +1,9 @@
 #include "ringward/incident_text.h"
 
+#include <fmt/chrono.h>
+
 #include <algorithm>
+#include <ctime>
 #include <nlohmann/json.hpp>
 
 namespace ringward::cli {
@@ -13,6 +16,15 @@ std::vector<signal::Cause> Ordered(std::vector<signal::Cause> causes) {
       causes.begin(), causes.end(),
       [](const signal::Cause& a, const signal::Cause& b) { return a.confidence > b.confidence; });
   return causes;
+}
+
+/// UTC; null where steps have no timestamps and their times were added up from 0.
+Json TimeJson(signal::Time time) {
+  constexpr auto kAnyDate = std::chrono::hours(24 * 366);
+  if (time < kAnyDate) return nullptr;
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(time);
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}",
+                     fmt::gmtime(static_cast<std::time_t>(seconds.count())));
 }
 
 Json IncidentJson(const signal::Cause& cause) {
@@ -30,6 +42,7 @@ Json IncidentJson(const signal::Cause& cause) {
           {"evidence", std::move(evidence)},
           {"remedy", cause.remedy},
           {"action", NameOf(cause.action)},
+          {"started_at", TimeJson(cause.started)},
           {"since_step", cause.since_step},
           {"found_step", cause.found_step},
           {"over", cause.over},

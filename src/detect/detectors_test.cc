@@ -281,7 +281,7 @@ TEST(DetectorsTest, ASlowRankThatRecoversIsOver) {
   EXPECT_TRUE(findings.back().over);
   EXPECT_LT(signal::Seconds(end), 1'000'000.0 + 500.0) << "closed only when the job ended";
   EXPECT_EQ(Latest(findings).size(), 1U) << "one stretch, not several";
-  EXPECT_EQ(Brief(findings.back()), "rank-slow 3") << "it was slow all the time, not now and then";
+  EXPECT_EQ(Brief(findings.back()), "rank-slow 3") << "slow all the time, not now and then";
 }
 
 TEST(DetectorsTest, TheTablesSharesAddUpToOne) {
