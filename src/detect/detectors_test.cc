@@ -49,6 +49,13 @@ Trouble Spike(float factor, std::int64_t length) {
   });
 }
 
+/// All ranks' values times one factor for twenty steps, then times another.
+Trouble Factors(std::vector<float> StepNumbers::*what, float first, float then) {
+  return Since([=](std::int64_t step, StepNumbers& numbers) {
+    for (float& value : numbers.*what) value *= step < kFrom + 20 ? first : then;
+  });
+}
+
 struct Row {
   const char* title;
   SmallJob job;
@@ -127,19 +134,17 @@ std::vector<Row> RowsOfNumbers() {
        Since([](std::int64_t, N& n) { n.loss.assign(n.loss.size(), kNotANumber); }),
        {"non-finite"}},
       {"loss spike", eight, Spike(3.0F, 3), {"loss-spike"}},
-      {"divergence", eight, Spike(6.0F, 1000), {"loss-diverging"}},
-      {"gradient explosion",
+      {"divergence", eight, Factors(&N::loss, 6.0F, 6.0F), {"loss-diverging"}},
+      {"divergence that eases is no spike",
        eight,
-       Since([](std::int64_t, N& n) {
-         for (float& norm : n.norm) norm *= 50.0F;
-       }),
-       {"gradient-explodes"}},
-      {"gradient vanishes",
+       Factors(&N::loss, 6.0F, 1.7F),
+       {"loss-diverging"}},
+      {"a gradient that vanishes, then explodes",
        eight,
-       Since([](std::int64_t, N& n) {
-         for (float& norm : n.norm) norm *= 1e-4F;
-       }),
-       {"gradient-vanishes"}},
+       Factors(&N::norm, 1e-4F, 50.0F),
+       {"gradient-vanishes", "gradient-explodes"}},
+      {"gradient explosion", eight, Factors(&N::norm, 50.0F, 50.0F), {"gradient-explodes"}},
+      {"gradient vanishes", eight, Factors(&N::norm, 1e-4F, 1e-4F), {"gradient-vanishes"}},
       {"data of one rank skewed", eight, Times(&N::loss, {4}, 2.5F), {"rank-apart 4"}, {}, 60},
       {"gradient of one rank too small",
        eight,

@@ -89,17 +89,28 @@ LossDetector::LossDetector(const signal::Topology& /*topology*/, const DetectOpt
     : series_{Series{Known::kLoss, FindingKind::kLossSpike, "loss"},
               Series{Known::kGradientNorm, FindingKind::kGradientExplodes, "gradient norm"}} {}
 
+void LossDetector::Close(Series& series, signal::Time now, FindingSink& sink) {
+  if (series.told.id == 0) return;
+  series.told.over = true;
+  series.told.at = now;
+  sink.Add(std::exchange(series.told, {}));
+}
+
 void LossDetector::Tell(Series& series, FindingKind kind, float value, float usual,
                         const signal::Frame& frame, const Surroundings& around, FindingSink& sink) {
   signal::Finding& told = series.told;
-  const bool grown = told.id != 0 && told.kind != kind;
-  if (told.id != 0 && !grown) return;
-  if (!grown) told.since_step = frame.step;
-  told.id = grown ? told.id : sink.NewId();
+  // A spike may turn out to be the beginning of a divergence, never the other way round.
+  const bool eased = told.kind == FindingKind::kLossDiverging && kind == FindingKind::kLossSpike;
+  const bool grown = told.kind == FindingKind::kLossSpike && kind == FindingKind::kLossDiverging;
+  if (told.id != 0 && (told.kind == kind || eased)) return;
+  if (told.id != 0 && !grown) Close(series, frame.received, sink);
+  if (told.id == 0) {
+    told.id = sink.NewId();
+    told.step = told.since_step = frame.step;
+    told.at = frame.received;
+  }
   told.kind = kind;
   told.detector = "loss";
-  told.step = frame.step;
-  told.at = frame.received;
   told.p_value = around.alarms_per_day;
   told.effect = static_cast<double>(std::exp(value - usual));
   told.evidence =
@@ -144,11 +155,7 @@ void LossDetector::Observe(Series& series, const signal::Frame& frame, const Sur
     }
   }
   if (strange || vanished || series.above > 0) return;  // what is strange teaches nothing
-  if (series.told.id != 0) {
-    series.told.over = true;
-    series.told.at = frame.received;
-    sink.Add(std::exchange(series.told, {}));
-  }
+  Close(series, frame.received, sink);
   if (series.recent.full()) {
     series.tail.Learn(difference);
     series.best = series.any ? std::min(series.best, usual) : usual;
@@ -163,12 +170,7 @@ void LossDetector::OnFrame(const signal::Frame& frame, const Surroundings& aroun
 }
 
 void LossDetector::Finish(signal::Time now, FindingSink& sink) {
-  for (Series& series : series_) {
-    if (series.told.id == 0) continue;
-    series.told.over = true;
-    series.told.at = now;
-    sink.Add(std::exchange(series.told, {}));
-  }
+  for (Series& series : series_) Close(series, now, sink);
 }
 
 }  // namespace ringward::detect

@@ -49,6 +49,7 @@ class LossDetector final : public Detector {
 
   void Observe(Series& series, const signal::Frame& frame, const Surroundings& around,
                FindingSink& sink);
+  static void Close(Series& series, signal::Time now, FindingSink& sink);
   void Tell(Series& series, signal::FindingKind kind, float value, float usual,
             const signal::Frame& frame, const Surroundings& around, FindingSink& sink);
 
