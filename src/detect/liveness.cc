@@ -15,6 +15,7 @@ using signal::IsMissing;
 constexpr double kStallSeconds = 5.0;
 constexpr float kStallSteps = 20.0F;  // and so many typical steps
 constexpr float kOthersShare = 0.2F;  // of a stalled rank's self time that the median rank has
+constexpr float kStallTimes = 3.0F;   // and so many times the longest self time so far
 constexpr int kMissingFrames = 4;     // in a row, before we call ourselves blind
 constexpr double kGapFactor = 1.5;    // over the longest gap between frames so far
 
@@ -44,7 +45,9 @@ void LivenessDetector::FindStalled(const signal::Frame& frame, FindingSink& sink
   }
   const bool enough = steps_.size() >= 8 && known.size() >= 2;
   if (enough) {
-    const float limit = std::max(static_cast<float>(kStallSeconds), kStallSteps * steps_.Median());
+    const float limit = std::max({static_cast<float>(kStallSeconds), kStallSteps * steps_.Median(),
+                                  kStallTimes * longest_self_});
+    longest_self_ = std::max(longest_self_, self[slowest]);
     if (self[slowest] > limit && MedianInPlace(known) < kOthersShare * self[slowest]) {
       signal::Finding finding;
       finding.id = sink.NewId();

@@ -11,7 +11,8 @@ namespace ringward::detect {
 
 /// Who has stopped. A job in step moves as a whole, so the question is who does not move while the
 /// others wait:
-/// - a frame in which one rank spent far longer outside the collective than ever, the others inside
+/// - a frame in which one rank spent far longer outside the collective than any ever did, the
+/// others inside
 ///   it (kRankStalled): the stall is over when such a frame arrives;
 /// - no frame for longer than it ever took, and a rank whose collective count is behind, or of
 /// which
@@ -52,6 +53,7 @@ class LivenessDetector final : public Detector {
   std::vector<Standing> standing_;
   StepTimes times_;
   Recent steps_{64};
+  float longest_self_ = 0.0F;  ///< seconds, of any rank so far
   std::int64_t step_ = -1;
   signal::Time last_frame_{};
   double longest_gap_ = 0.0;  ///< seconds between frames of the healthy job

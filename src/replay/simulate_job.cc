@@ -29,6 +29,7 @@ constexpr double kRankSd = 0.03;  // steady differences between ranks
 constexpr double kTransferSd = 0.06;
 constexpr double kBurstChance = 0.0005;  // of a rank and step: the system does something else
 constexpr double kBurstMean = 0.3;       // of the self time
+constexpr float kFastest = 0.4F;         // of the typical time: no step is faster
 constexpr double kLossSd = 0.06;         // of a rank's loss, logarithm
 constexpr double kMemoryBytes = 24e9;
 constexpr double kMemoryLimit = 40e9;
@@ -128,10 +129,11 @@ class Job {
     const auto base = static_cast<float>((kSelfShare - kInputShare) * options_.step_seconds);
     const auto input = static_cast<float>(kInputShare * options_.step_seconds);
     for (std::size_t r = 0; r < world_; ++r) {
-      const float log = usual_[r] + static_cast<float>(common_) + Noise(r);
-      compute_[r] = base * std::exp(log);
+      const float typical = base * std::exp(usual_[r] + static_cast<float>(common_));
+      compute_[r] = typical * std::max(kFastest, 1.0F + Noise(r));
       if (random_.Uniform() < kBurstChance) compute_[r] += base * Burst();
-      data_[r] = input * std::exp(static_cast<float>(2.0 * options_.cv) * tail_.Draw(random_));
+      data_[r] = input * std::max(kFastest, 1.0F + static_cast<float>(2.0 * options_.cv) *
+                                                       tail_.Draw(random_));
     }
     transfer_ = kTransferShare * options_.step_seconds *
                 std::exp(kTransferSd * static_cast<double>(tail_.Draw(random_)));
