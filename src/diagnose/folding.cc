@@ -16,9 +16,6 @@ bool IsOneOf(FindingKind kind, std::initializer_list<FindingKind> kinds) {
   return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
 }
 
-bool IsRankTime(FindingKind kind) {
-  return IsOneOf(kind, {FindingKind::kRankSlow, FindingKind::kRankTail});
-}
 bool IsJobTime(FindingKind kind) {
   return IsOneOf(kind, {FindingKind::kAllSlow, FindingKind::kWaitSlow, FindingKind::kUnevenWork});
 }
@@ -75,6 +72,10 @@ bool SlownessTogether(const Finding& member, const Finding& later,
 }
 
 }  // namespace
+
+bool IsRankTime(FindingKind kind) {
+  return IsOneOf(kind, {FindingKind::kRankSlow, FindingKind::kRankTail});
+}
 
 int Decisiveness(FindingKind kind) {
   constexpr FindingKind kOrder[] = {

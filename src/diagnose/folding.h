@@ -9,6 +9,9 @@ namespace ringward::diagnose {
 /// highest rank names it, and the others are its symptoms.
 int Decisiveness(signal::FindingKind kind);
 
+/// Slow always, or now and then.
+bool IsRankTime(signal::FindingKind kind);
+
 /// Whether `later` belongs to the incident that `member` is part of: the same trouble seen again,
 /// seen from another side, or following from it. Both are findings of one job of that `topology`;
 /// `later` was found after `member`.

@@ -90,10 +90,6 @@ std::string ListOf(const std::vector<std::int32_t>& ranks) {
   return fmt::format("ranks {} and {} more", fmt::join(first, ", "), ranks.size() - kShown);
 }
 
-bool IsRankTime(FindingKind kind) {
-  return kind == FindingKind::kRankSlow || kind == FindingKind::kRankTail;
-}
-
 /// The ranks of all findings that say the same as the leader. Slow always and slow now and then are
 /// the same trouble of a machine, seen on several of its ranks.
 std::vector<std::int32_t> RanksOf(std::span<const Finding> findings, const Finding& leader) {
