@@ -33,6 +33,26 @@ class FindingSink {
  public:
   /// A number for a new stretch of trouble.
   std::uint64_t NewId() { return ++last_id_; }
+  /// A finding with a number of its own, made and begun at `step`; the rest is for the caller.
+  signal::Finding New(signal::FindingKind kind, const char* detector, std::int64_t step,
+                      signal::Time at) {
+    signal::Finding finding;
+    finding.id = NewId();
+    finding.kind = kind;
+    finding.detector = detector;
+    finding.step = finding.since_step = step;
+    finding.at = at;
+    finding.p_value = 0.0;
+    return finding;
+  }
+  /// The stretch that `told` tells of has ended: it is told once more, as over, and left empty.
+  /// Nothing where nothing was told.
+  void Close(signal::Finding& told, signal::Time at) {
+    if (told.id == 0) return;
+    told.over = true;
+    told.at = at;
+    Add(std::exchange(told, {}));
+  }
   void Add(signal::Finding finding) { findings_.push_back(std::move(finding)); }
   std::vector<signal::Finding> Take() { return std::exchange(findings_, {}); }
 

@@ -56,24 +56,18 @@ void HostCountersDetector::ObserveRetransmits(std::size_t host, float value, flo
     state.usual.Add(value);
     state.high = 0;
     if (state.told.id != 0 && ++state.low >= kLowFrames) {
-      state.told.over = true;
-      state.told.at = frame.received;
-      sink.Add(std::exchange(state.told, {}));
+      sink.Close(state.told, frame.received);
     }
     return;
   }
   state.low = 0;
   if (++state.high < kHighFrames || state.told.id != 0) return;
   signal::Finding& told = state.told;
-  told.id = sink.NewId();
-  told.kind = FindingKind::kRetransmits;
-  told.detector = "host-counters";
+  told = sink.New(FindingKind::kRetransmits, "host-counters", frame.step, frame.received);
   told.ranks = hosts_[host];
   told.host = NameOfHost(host);
   told.phase = signal::Phase::kCommunicate;
-  told.step = frame.step;
   told.since_step = frame.step - (kHighFrames - 1) * frame.steps;
-  told.at = frame.received;
   told.p_value = 1e-6;
   told.effect = static_cast<double>(value / std::max({usual, others, 1.0F}));
   told.evidence = fmt::format(
@@ -92,23 +86,15 @@ void HostCountersDetector::ObserveClock(std::size_t host, float offset, const si
   }
   if (std::fabs(offset - state.clock) < kClockSeconds) {
     state.clock_apart = 0;
-    if (state.clock_told.id == 0) return;
-    state.clock_told.over = true;
-    state.clock_told.at = frame.received;
-    sink.Add(std::exchange(state.clock_told, {}));
+    sink.Close(state.clock_told, frame.received);
     return;
   }
   if (++state.clock_apart < kClockFrames || state.clock_told.id != 0) return;
   signal::Finding& told = state.clock_told;
-  told.id = sink.NewId();
-  told.kind = FindingKind::kClockSkew;
-  told.detector = "host-counters";
+  told = sink.New(FindingKind::kClockSkew, "host-counters", frame.step, frame.received);
   told.ranks = hosts_[host];
   told.host = NameOfHost(host);
-  told.step = frame.step;
   told.since_step = frame.step - (kClockFrames - 1) * frame.steps;
-  told.at = frame.received;
-  told.p_value = 0.0;
   told.effect = static_cast<double>(offset - state.clock);
   told.evidence = fmt::format("the clock of host {} has moved by {:.3g} s", told.host, told.effect);
   sink.Add(told);
@@ -137,10 +123,7 @@ void HostCountersDetector::OnFrame(const signal::Frame& frame, const Surrounding
 void HostCountersDetector::Finish(signal::Time now, FindingSink& sink) {
   for (Host& state : state_) {
     for (signal::Finding* const told : {&state.told, &state.clock_told}) {
-      if (told->id == 0) continue;
-      told->over = true;
-      told->at = now;
-      sink.Add(std::exchange(*told, {}));
+      sink.Close(*told, now);
     }
   }
 }

@@ -49,14 +49,9 @@ void LivenessDetector::FindStalled(const signal::Frame& frame, FindingSink& sink
                                   kStallTimes * longest_self_});
     longest_self_ = std::max(longest_self_, self[slowest]);
     if (self[slowest] > limit && MedianInPlace(known) < kOthersShare * self[slowest]) {
-      signal::Finding finding;
-      finding.id = sink.NewId();
-      finding.kind = FindingKind::kRankStalled;
-      finding.detector = "liveness";
+      signal::Finding finding =
+          sink.New(FindingKind::kRankStalled, "liveness", frame.step, frame.received);
       finding.ranks = {static_cast<std::int32_t>(slowest)};
-      finding.step = finding.since_step = frame.step;
-      finding.at = frame.received;
-      finding.p_value = 0.0;
       finding.effect = static_cast<double>(self[slowest] / steps_.Median());
       finding.lost_seconds = static_cast<double>(self[slowest]);
       finding.over = true;
@@ -102,20 +97,13 @@ void LivenessDetector::MarkLost(const std::vector<std::int32_t>& ranks, bool los
     standing.lost = lost;
     signal::Finding& told = lost_[rank];
     if (lost) {
-      told.id = sink.NewId();
-      told.kind = FindingKind::kSourceLost;
-      told.detector = "liveness";
+      told = sink.New(FindingKind::kSourceLost, "liveness", step_, at);
       told.ranks = {rank};
-      told.step = told.since_step = step_;
-      told.at = at;
-      told.p_value = 0.0;
       told.evidence = fmt::format(
           "no reports of rank {} since about step {}, while the job goes on", rank, step_);
       sink.Add(told);
     } else {
-      told.over = true;
-      told.at = at;
-      sink.Add(std::move(told));
+      sink.Close(told, at);
       lost_.erase(rank);
     }
   }
@@ -158,14 +146,8 @@ void LivenessDetector::OnEvent(const signal::Event& event, const Surroundings& /
     if (!Exists(ended->rank)) return;
     standing_[static_cast<std::size_t>(ended->rank)].ended = true;
     if (ended->exit_status == 0 && ended->signal == 0) return;
-    signal::Finding finding;
-    finding.id = sink.NewId();
-    finding.kind = FindingKind::kRankEnded;
-    finding.detector = "liveness";
+    signal::Finding finding = sink.New(FindingKind::kRankEnded, "liveness", step_, event.received);
     finding.ranks = {ended->rank};
-    finding.step = finding.since_step = step_;
-    finding.at = event.received;
-    finding.p_value = 0.0;
     finding.effect = ended->signal;
     finding.over = true;
     finding.evidence = ended->signal != 0
@@ -206,25 +188,21 @@ void LivenessDetector::OnTime(signal::Time now, const Surroundings& /*around*/, 
     ++waiting;
   }
   if (waiting == 0 || signal::Seconds(now - waits_since) < options_.silence_seconds) return;
-  signal::Finding finding;
+  std::vector<std::int32_t> silent;
   bool stopped = true;
   for (std::size_t r = 0; r < world_; ++r) {
     if (!IsSilent(standing_[r], sequence, now)) continue;
-    finding.ranks.push_back(static_cast<std::int32_t>(r));
+    silent.push_back(static_cast<std::int32_t>(r));
     stopped = stopped && standing_[r].known && standing_[r].last.idle;
   }
   const bool overdue = gap > std::max(options_.silence_seconds, kGapFactor * longest_gap_);
-  if (finding.ranks.empty() || 2 * finding.ranks.size() > world_ || !(stopped || overdue)) return;
-  finding.id = sink.NewId();
-  finding.kind = FindingKind::kRankSilent;
-  finding.detector = "liveness";
-  finding.step = finding.since_step = step_ + 1;
-  finding.at = now;
-  finding.p_value = 0.0;
+  if (silent.empty() || 2 * silent.size() > world_ || !(stopped || overdue)) return;
+  signal::Finding finding = sink.New(FindingKind::kRankSilent, "liveness", step_ + 1, now);
+  finding.ranks = silent;
   finding.effect = gap;
   finding.evidence = fmt::format(
       "rank {} has not moved for {:.1f} s while {} of {} ranks wait for it in collective {}",
-      fmt::join(finding.ranks, ", "), gap, waiting, world_, sequence);
+      fmt::join(silent, ", "), gap, waiting, world_, sequence);
   silence_ = finding;
   sink.Add(std::move(finding));
 }
@@ -232,9 +210,7 @@ void LivenessDetector::OnTime(signal::Time now, const Surroundings& /*around*/, 
 void LivenessDetector::Finish(signal::Time now, FindingSink& sink) {
   CloseSilence(now, sink);
   for (auto& [rank, told] : lost_) {
-    told.over = true;
-    told.at = now;
-    sink.Add(std::move(told));
+    sink.Close(told, now);
   }
   lost_.clear();
 }

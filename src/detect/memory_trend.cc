@@ -107,20 +107,13 @@ void MemoryTrendDetector::Judge(std::size_t rank, const signal::Frame& frame, Fi
   signal::Finding& told = series.told;
   if (!grows) {
     if (told.id != 0 && rises < static_cast<int>(kBlocks) / 2) {
-      told.over = true;
-      told.at = frame.received;
-      sink.Add(std::exchange(told, {}));
+      sink.Close(told, frame.received);
     }
     return;
   }
   if (told.id != 0) return;
-  told.id = sink.NewId();
-  told.kind = signal::FindingKind::kMemoryTrend;
-  told.detector = "memory-trend";
+  told = sink.New(signal::FindingKind::kMemoryTrend, "memory-trend", frame.step, frame.received);
   told.ranks = {static_cast<std::int32_t>(rank)};
-  told.step = frame.step;
-  told.since_step = frame.step;
-  told.at = frame.received;
   told.p_value = 1e-6;
   told.effect = left;
   told.evidence = fmt::format(
@@ -132,10 +125,7 @@ void MemoryTrendDetector::Judge(std::size_t rank, const signal::Frame& frame, Fi
 
 void MemoryTrendDetector::Finish(signal::Time now, FindingSink& sink) {
   for (Series& series : series_) {
-    if (series.told.id == 0) continue;
-    series.told.over = true;
-    series.told.at = now;
-    sink.Add(std::exchange(series.told, {}));
+    sink.Close(series.told, now);
   }
 }
 

@@ -57,13 +57,8 @@ void NonFiniteDetector::OnFrame(const signal::Frame& frame, const Surroundings& 
     if (told_.id != 0) return;
     // All at once come out of a reduction (or of weights that are broken already): nobody's own.
     if (!source.local || (ranks.size() == known && world_ > 1)) ranks.clear();
-    told_.id = sink.NewId();
-    told_.kind = FindingKind::kNonFinite;
-    told_.detector = "non-finite";
+    told_ = sink.New(FindingKind::kNonFinite, "non-finite", frame.step, frame.received);
     told_.ranks = ranks;
-    told_.step = told_.since_step = frame.step;
-    told_.at = frame.received;
-    told_.p_value = 0.0;
     told_.effect = 1.0;
     told_.evidence =
         ranks.empty()
@@ -77,23 +72,14 @@ void NonFiniteDetector::OnFrame(const signal::Frame& frame, const Surroundings& 
   if (told_.id != 0) Finish(frame.received, sink);
 }
 
-void NonFiniteDetector::Finish(signal::Time now, FindingSink& sink) {
-  if (told_.id == 0) return;
-  told_.over = true;
-  told_.at = now;
-  sink.Add(told_);
-  told_ = {};
-}
+void NonFiniteDetector::Finish(signal::Time now, FindingSink& sink) { sink.Close(told_, now); }
 
 LossDetector::LossDetector(const signal::Topology& /*topology*/, const DetectOptions& /*options*/)
     : series_{Series{Known::kLoss, FindingKind::kLossSpike, "loss"},
               Series{Known::kGradientNorm, FindingKind::kGradientExplodes, "gradient norm"}} {}
 
 void LossDetector::Close(Series& series, signal::Time now, FindingSink& sink) {
-  if (series.told.id == 0) return;
-  series.told.over = true;
-  series.told.at = now;
-  sink.Add(std::exchange(series.told, {}));
+  sink.Close(series.told, now);
 }
 
 void LossDetector::Tell(Series& series, FindingKind kind, float value, float usual,

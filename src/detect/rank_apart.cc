@@ -58,9 +58,7 @@ void RankApartDetector::Judge(Side& side, std::size_t rank, const signal::Frame&
     const double distance = static_cast<double>(residual) + side.steady[rank];
     side.sum[rank] += kApartRate * (distance - side.sum[rank]);
     if (side.sum[rank] > kApartEnd) return;
-    open->second.over = true;
-    open->second.at = frame.received;
-    sink.Add(std::move(open->second));
+    sink.Close(open->second, frame.received);
     side.told.erase(open);
     side.shift.SetTrouble(rank, false);
     side.shift.Restart(rank);
@@ -75,13 +73,9 @@ void RankApartDetector::Judge(Side& side, std::size_t rank, const signal::Frame&
   if (static_cast<double>(side.shift.cusum(rank)) <= level || mean < static_cast<double>(kApart))
     return;
   signal::Finding& told = side.told[rank];
-  told.id = sink.NewId();
-  told.kind = FindingKind::kRankApart;
-  told.detector = "rank-apart";
+  told = sink.New(FindingKind::kRankApart, "rank-apart", frame.step, frame.received);
   told.ranks = {static_cast<std::int32_t>(rank)};
-  told.step = frame.step;
   told.since_step = frame.step - static_cast<std::int64_t>(side.count[rank] - 1.0) * frame.steps;
-  told.at = frame.received;
   told.p_value = alarms_per_day;
   told.effect = std::exp(static_cast<double>(side.sign) * mean);
   told.evidence = fmt::format(
@@ -109,13 +103,8 @@ void RankApartDetector::FindSteady(Side& side, const signal::Frame& frame, Findi
   const float distance = sorted.back() - middle;
   if (distance < std::max(kApart, kSteadyTimes * (spread + kSteadyFloor))) return;
   signal::Finding& told = side.told[furthest];
-  told.id = sink.NewId();
-  told.kind = FindingKind::kRankApart;
-  told.detector = "rank-apart";
+  told = sink.New(FindingKind::kRankApart, "rank-apart", frame.step, frame.received);
   told.ranks = {static_cast<std::int32_t>(furthest)};
-  told.step = told.since_step = frame.step;
-  told.at = frame.received;
-  told.p_value = 0.0;
   told.effect = std::exp(static_cast<double>(side.sign * distance));
   told.evidence =
       fmt::format("the {} of rank {} is {:.3g} times the other ranks' from the beginning",
@@ -155,6 +144,7 @@ void RankApartDetector::CompareReplicas(const signal::Frame& frame, FindingSink&
       holders.begin(), holders.end(),
       [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
   signal::Finding& told = replicas_told_;
+  told = sink.New(FindingKind::kReplicasDiffer, "rank-apart", frame.step, frame.received);
   std::size_t total = 0;
   for (const auto& [hash, ranks] : holders) {
     total += ranks.size();
@@ -162,12 +152,6 @@ void RankApartDetector::CompareReplicas(const signal::Frame& frame, FindingSink&
   }
   std::sort(told.ranks.begin(), told.ranks.end());
   if (2 * most->second.size() <= total) told.ranks.clear();  // no majority: nobody is accused
-  told.id = sink.NewId();
-  told.kind = FindingKind::kReplicasDiffer;
-  told.detector = "rank-apart";
-  told.step = told.since_step = frame.step;
-  told.at = frame.received;
-  told.p_value = 0.0;
   told.effect = static_cast<double>(total - most->second.size());
   told.evidence = fmt::format("the parameters of {} of {} ranks differ from the others' at step {}",
                               total - most->second.size(), total, frame.step);
@@ -182,17 +166,11 @@ void RankApartDetector::OnFrame(const signal::Frame& frame, const Surroundings& 
 }
 
 void RankApartDetector::Finish(signal::Time now, FindingSink& sink) {
-  const auto close = [&](signal::Finding& told) {
-    if (told.id == 0) return;
-    told.over = true;
-    told.at = now;
-    sink.Add(std::exchange(told, {}));
-  };
   for (Side& side : sides_) {
-    for (auto& [rank, told] : side.told) close(told);
+    for (auto& [rank, told] : side.told) sink.Close(told, now);
     side.told.clear();
   }
-  close(replicas_told_);
+  sink.Close(replicas_told_, now);
 }
 
 }  // namespace ringward::detect

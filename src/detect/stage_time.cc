@@ -39,10 +39,7 @@ bool StageTimeDetector::Applies() const {
 
 void StageTimeDetector::Close(std::size_t stage, signal::Time now, FindingSink& sink) {
   Account& account = accounts_[stage];
-  signal::Finding finding = account.told;
-  finding.over = true;
-  finding.at = now;
-  sink.Add(std::move(finding));
+  sink.Close(account.told, now);
   account = {};
   shift_.SetTrouble(stage, false);
   shift_.Restart(stage);
@@ -70,16 +67,12 @@ void StageTimeDetector::ObserveStage(std::size_t stage, const signal::Frame& fra
   const double level = shift_.Level(around.frames_per_day, around.alarms_per_day);
   const double effect = account.excess / std::max(account.steps, 1e-12);
   if (static_cast<double>(shift_.cusum(stage)) <= level || effect < options_.worth) return;
-  signal::Finding finding;
-  finding.id = sink.NewId();
-  finding.kind = signal::FindingKind::kStageSlow;
-  finding.detector = "stage-time";
+  signal::Finding finding =
+      sink.New(signal::FindingKind::kStageSlow, "stage-time", frame.step, frame.received);
   finding.ranks = stages_[stage];
   finding.stage = topology_.place(static_cast<std::size_t>(stages_[stage].front())).stage;
   finding.phase = signal::Phase::kForward;
-  finding.step = frame.step;
   finding.since_step = account.since_step;
-  finding.at = frame.received;
   finding.p_value = around.alarms_per_day;
   finding.effect = effect;
   finding.evidence = fmt::format(

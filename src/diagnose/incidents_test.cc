@@ -245,6 +245,19 @@ TEST(IncidentsTest, UndecidedAccusesNobody) {
   }
 }
 
+// Four stages of one rank each: more work and a slow machine look the same.
+TEST(IncidentsTest, ARankAloneInItsStageIsDoubted) {
+  std::vector<signal::RankPlace> places(4);
+  for (std::size_t r = 0; r < places.size(); ++r) places[r].stage = static_cast<std::int32_t>(r);
+  for (const bool input : {false, true}) {
+    Incidents incidents;
+    incidents.SetTopology(signal::Topology(places));
+    Finding slow = input ? InData(Made(kRankSlow, {2})) : Made(kRankSlow, {2});
+    slow.id = 1;
+    EXPECT_EQ(incidents.Fold(std::span(&slow, 1), 1.0).at(0).confidence >= 0.5, input);
+  }
+}
+
 TEST(IncidentsTest, EveryKindOfFindingHasARule) {
   for (std::size_t kind = 0; kind < signal::kFindingKinds; ++kind) {
     Incidents incidents;

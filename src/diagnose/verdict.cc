@@ -137,6 +137,17 @@ void NameInput(const Finding& leader, Cause& cause) {
   if (leader.kind == FindingKind::kAllSlow) cause.confidence = 0.75;
 }
 
+/// Alone in its stage, a rank with more work looks as a slow machine does: nobody is accused.
+void DoubtStage(const signal::Topology& topology, Cause& cause) {
+  constexpr double kUndecided = 0.45;
+  for (const auto& stage : topology.ByStage()) {
+    const bool alone = stage.size() == 1 && topology.has_stages();
+    const bool culprit =
+        std::binary_search(cause.culprit_ranks.begin(), cause.culprit_ranks.end(), stage.front());
+    if (alone && culprit) cause.confidence = kUndecided;
+  }
+}
+
 std::string Sentence(const Cause& cause, const Finding& leader, std::size_t world) {
   std::string who =
       cause.culprit_ranks.empty() ? "no rank in particular" : ListOf(cause.culprit_ranks);
@@ -211,6 +222,7 @@ Cause Judge(std::span<const Finding> findings, const signal::Topology& topology,
   const bool most = 2 * cause.culprit_ranks.size() > topology.world() && topology.world() > 1;
   if (most) cause.culprit_ranks.clear();  // where most are concerned none is guilty
   cause.culprit_hosts = HostsOf(cause.culprit_ranks, leader, findings, topology);
+  if (IsRankTime(leader.kind) && leader.phase != signal::Phase::kData) DoubtStage(topology, cause);
   NameInput(leader, cause);
   if (!cause.culprit_ranks.empty()) {
     for (std::size_t r = 0; r < topology.world(); ++r) {
