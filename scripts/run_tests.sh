@@ -26,6 +26,7 @@ rm -f "$junit"
 if [[ $preset == tsan ]]; then
   echo "tests: left out under tsan (label 'uninstrumented': they run uninstrumented mpi or gloo code):"
   ctest --test-dir "$folder" -N -L uninstrumented | grep -E '^ *Test +#|^Total' || true
+  echo "tests: left out under tsan (modules that share nothing between threads): $(tr ';' ' ' <"$folder/left_out_modules.txt")"
 fi
 
 echo "tests: running preset $preset"
