@@ -9,8 +9,6 @@
 namespace ringward::cli {
 namespace {
 
-constexpr double kSure = 0.5;
-
 std::vector<signal::Cause> Ordered(std::vector<signal::Cause> causes) {
   std::stable_sort(
       causes.begin(), causes.end(),
@@ -26,6 +24,8 @@ Json TimeJson(signal::Time time) {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}",
                      fmt::gmtime(static_cast<std::time_t>(seconds.count())));
 }
+
+}  // namespace
 
 Json IncidentJson(const signal::Cause& cause) {
   Json evidence = Json::array();
@@ -50,14 +50,10 @@ Json IncidentJson(const signal::Cause& cause) {
           {"speedup_without", cause.speedup_without}};
 }
 
-}  // namespace
-
-bool IsIncident(const signal::Cause& cause) { return cause.confidence >= kSure; }
-
 Json IncidentsJson(const std::vector<signal::Cause>& causes) {
   Json incidents = Json::array();
   for (const signal::Cause& cause : Ordered(causes)) incidents.push_back(IncidentJson(cause));
-  return {{"healthy", std::none_of(causes.begin(), causes.end(), IsIncident)},
+  return {{"healthy", std::none_of(causes.begin(), causes.end(), signal::IsIncident)},
           {"incidents", std::move(incidents)}};
 }
 
@@ -93,7 +89,7 @@ Json FindingsJson(const std::vector<signal::Finding>& findings) {
 void PrintIncidents(const std::vector<signal::Cause>& causes, Output& out) {
   std::size_t told = 0;
   for (const signal::Cause& cause : Ordered(causes)) {
-    if (!IsIncident(cause)) continue;
+    if (!signal::IsIncident(cause)) continue;
     ++told;
     out.Print("{}{}\n", told > 1 ? "\n" : "", cause.summary);
     out.Print("  {}, since step {}, found at step {}{}, confidence {:.0f} %\n",

@@ -10,9 +10,7 @@
 
 namespace ringward::cli {
 
-/// Sure enough to tell: below, a cause is undecided and accuses nobody.
-bool IsIncident(const signal::Cause& cause);
-
+Json IncidentJson(const signal::Cause& cause);
 /// The document of `diagnose` and `replay`: healthy, incidents (surest first).
 Json IncidentsJson(const std::vector<signal::Cause>& causes);
 Json InputsJson(const std::vector<ingest::InputReport>& inputs);

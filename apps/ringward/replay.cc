@@ -122,7 +122,8 @@ Result<int> ReplayCommand::Run(Context& context) {
   }
   RINGWARD_ASSIGN(const replay::Replayed replayed,
                   recorded ? ReplayRecording(files.front()) : ReplayTables(files));
-  const bool found = std::any_of(replayed.causes.begin(), replayed.causes.end(), IsIncident);
+  const bool found =
+      std::any_of(replayed.causes.begin(), replayed.causes.end(), signal::IsIncident);
   if (context.common.json) {
     Json document = IncidentsJson(replayed.causes);
     document["inputs"] = InputsJson(inputs_);

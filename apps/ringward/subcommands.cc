@@ -12,6 +12,7 @@
 #include "ringward/simulate.h"
 #include "ringward/simulate_job.h"
 #include "ringward/train.h"
+#include "ringward/watch.h"
 
 namespace ringward::cli {
 
@@ -29,6 +30,7 @@ Registry AllSubcommands() {
   registry.Add<ReplayCommand>();
   registry.Add<SimulateJobCommand>();
   registry.Add<SimulateTableCommand>();
+  registry.Add<WatchCommand>();
   return registry;
 }
 

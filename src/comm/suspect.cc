@@ -142,9 +142,16 @@ std::optional<ProcessStat> ReadProcessStat(std::int32_t pid, const std::string& 
   std::istringstream rest(text.substr(name_end + 1));
   ProcessStat stat;
   rest >> stat.state >> stat.parent;
-  constexpr int kFieldsBetween = 17;  // fields 5 to 21 of proc(5) stat
   std::string skipped;
-  for (int i = 0; i < kFieldsBetween; ++i) rest >> skipped;
+  const auto skip = [&](int fields) {  // numbered as in proc(5)
+    for (int i = 0; i < fields; ++i) rest >> skipped;
+  };
+  skip(9);
+  std::uint64_t user = 0;
+  std::uint64_t system = 0;
+  rest >> user >> system;
+  stat.cpu_ticks = user + system;
+  skip(6);
   rest >> stat.start_time;
   if (!rest) return std::nullopt;
   return stat;

@@ -38,11 +38,12 @@ struct SuspectOptions {
 Suspicion Suspect(const Board& board, std::chrono::nanoseconds now,
                   const SuspectOptions& options = {});
 
-/// The state letter and start time (clock ticks since boot) of a process.
+/// What the kernel says of a process.
 struct ProcessStat {
   char state = '?';  ///< R S D T t Z X, see proc(5)
   std::int32_t parent = 0;
-  std::uint64_t start_time = 0;
+  std::uint64_t cpu_ticks = 0;   ///< processor time used so far, by all its threads, clock ticks
+  std::uint64_t start_time = 0;  ///< clock ticks since boot
 };
 
 /// Empty when there is no such process. `proc` is "/proc", or a test's stand-in.

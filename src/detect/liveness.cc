@@ -24,6 +24,16 @@ bool Moved(const signal::Progress& a, const signal::Progress& b) {
          a.in_collective != b.in_collective;
 }
 
+std::string EndOf(const signal::RankEnded& ended, std::int64_t step) {
+  if (ended.signal != 0)
+    return fmt::format("rank {} was ended by signal {} after step {}", ended.rank, ended.signal,
+                       step);
+  if (ended.exit_status == signal::RankEnded::kUnknown)
+    return fmt::format("the process of rank {} is gone after step {}", ended.rank, step);
+  return fmt::format("rank {} left with exit status {} after step {}", ended.rank,
+                     ended.exit_status, step);
+}
+
 }  // namespace
 
 LivenessDetector::LivenessDetector(const signal::Topology& topology, const DetectOptions& options)
@@ -78,9 +88,11 @@ void LivenessDetector::FindMissing(const signal::Frame& frame, FindingSink& sink
   for (std::size_t r = 0; r < world_; ++r) {
     Standing& standing = standing_[r];
     if (there[r] != 0) {
+      standing.seen = true;
       standing.missing = 0;
       if (standing.lost) back.push_back(static_cast<std::int32_t>(r));
-    } else if (!standing.ended && ++standing.missing == kMissingFrames && !standing.lost) {
+    } else if (standing.seen && !standing.ended && ++standing.missing == kMissingFrames &&
+               !standing.lost) {
       lost.push_back(static_cast<std::int32_t>(r));
     }
   }
@@ -150,11 +162,7 @@ void LivenessDetector::OnEvent(const signal::Event& event, const Surroundings& /
     finding.ranks = {ended->rank};
     finding.effect = ended->signal;
     finding.over = true;
-    finding.evidence = ended->signal != 0
-                           ? fmt::format("rank {} was ended by signal {} after step {}",
-                                         ended->rank, ended->signal, step_)
-                           : fmt::format("rank {} left with exit status {} after step {}",
-                                         ended->rank, ended->exit_status, step_);
+    finding.evidence = EndOf(*ended, step_);
     sink.Add(std::move(finding));
   } else if (const auto* lost = std::get_if<signal::SourceLost>(&event.what)) {
     MarkLost(lost->ranks, true, event.received, sink);
@@ -168,10 +176,14 @@ void LivenessDetector::OnEvent(const signal::Event& event, const Surroundings& /
 bool LivenessDetector::IsSilent(const Standing& standing, std::uint64_t sequence,
                                 signal::Time now) const {
   if (standing.ended || standing.lost) return false;
-  if (!standing.known) return true;
+  if (!standing.known) return standing.seen;
   const bool quiet = signal::Seconds(now - standing.moved) >= options_.silence_seconds;
-  const bool waits = standing.last.in_collective && standing.last.sequence >= sequence;
-  return quiet && !waits;
+  // One that is stopped inside the collective keeps the others in it, wherever it got to.
+  const bool waits =
+      standing.last.in_collective && standing.last.sequence >= sequence && !standing.last.idle;
+  const bool slow = standing.last.phase == signal::Phase::kEvaluate ||
+                    standing.last.phase == signal::Phase::kCheckpoint;
+  return quiet && !waits && (!slow || standing.last.idle);
 }
 
 void LivenessDetector::OnTime(signal::Time now, const Surroundings& /*around*/, FindingSink& sink) {
@@ -182,7 +194,7 @@ void LivenessDetector::OnTime(signal::Time now, const Surroundings& /*around*/, 
   std::size_t waiting = 0;
   signal::Time waits_since{};
   for (const Standing& standing : standing_) {
-    if (!standing.known || !standing.last.in_collective) continue;
+    if (!standing.known || !standing.last.in_collective || standing.last.idle) continue;
     sequence = std::max(sequence, standing.last.sequence);
     waits_since = waiting == 0 ? standing.moved : std::min(waits_since, standing.moved);
     ++waiting;

@@ -34,6 +34,7 @@ class LivenessDetector final : public Detector {
     signal::Time moved{};  ///< when last it was elsewhere than before
     signal::Time heard{};
     bool known = false;
+    bool seen = false;  ///< has been in a frame; of others it is nobody's duty to report here
     bool ended = false;
     bool lost = false;  ///< its source is away
     int missing = 0;    ///< frames in a row without it

@@ -15,6 +15,8 @@ namespace {
 enum class Stands {
   kWaits,        ///< inside the collective, as it should
   kFrozen,       ///< outside, its process does not run
+  kStoppedIn,    ///< inside the collective, its process is stopped
+  kEvaluates,    ///< outside, in work that is known to be long
   kWorks,        ///< outside, its process runs, no progress
   kMoves,        ///< outside, from phase to phase
   kSaysNothing,  ///< nothing was ever heard of it
@@ -35,9 +37,11 @@ struct Standstill {
 
   signal::Progress Report(std::int32_t rank, Stands stands, int second) const {
     signal::Progress progress{rank, kStepsBefore, signal::Phase::kForward, kStepsBefore};
-    if (stands == Stands::kWaits) progress.sequence = kStepsBefore + 1;
-    progress.in_collective = stands == Stands::kWaits || stands == Stands::kBehind;
-    progress.idle = stands == Stands::kFrozen;
+    const bool inside = stands == Stands::kWaits || stands == Stands::kStoppedIn;
+    if (inside) progress.sequence = kStepsBefore + 1;
+    progress.in_collective = inside || stands == Stands::kBehind;
+    progress.idle = stands == Stands::kFrozen || stands == Stands::kStoppedIn;
+    if (stands == Stands::kEvaluates) progress.phase = signal::Phase::kEvaluate;
     if (stands == Stands::kMoves) progress.phase = static_cast<signal::Phase>(second % 3);
     return progress;
   }
@@ -72,6 +76,8 @@ TEST(LivenessTest, WhoDoesNotMoveWhileOthersWait) {
        20.0,
        {kWaits, kFrozen, kWaits, kWaits},
        "rank-silent 1"},
+      {"one is stopped inside", 1.0, {kWaits, kStoppedIn, kWaits, kWaits}, "rank-silent 1"},
+      {"one evaluates", 1.0, {kWaits, kEvaluates, kWaits, kWaits}, ""},
       {"one works on", 1.0, {kWaits, kWaits, kWorks, kWaits}, "rank-silent 2"},
       {"one may work as long as it ever took",
        20.0,
@@ -131,6 +137,10 @@ TEST(LivenessTest, EventsSayWhatTheySay) {
   };
   const Case cases[] = {
       {"killed", {signal::RankEnded{2, 0, 9}}, {"rank-ended 2"}, true},
+      {"gone, nobody saw how",
+       {signal::RankEnded{2, signal::RankEnded::kUnknown, 0}},
+       {"rank-ended 2"},
+       true},
       {"left with an error", {signal::RankEnded{2, 3, 0}}, {"rank-ended 2"}, true},
       {"left well", {signal::RankEnded{2, 0, 0}}, {}, true},
       {"nobody ended", {signal::RankEnded{7, 1, 0}, signal::RankEnded{-1, 1, 0}}, {}, true},

@@ -59,4 +59,10 @@ struct Cause {
   double speedup_without = 1.0;  ///< how much faster the job would run without the culprits
 };
 
+/// Sure enough to tell: below, a cause is undecided and accuses nobody.
+inline bool IsIncident(const Cause& cause) {
+  constexpr double kSure = 0.5;
+  return cause.confidence >= kSure;
+}
+
 }  // namespace ringward::signal

@@ -27,13 +27,17 @@ struct Progress {
   Phase phase = Phase::kOther;
   std::uint64_t sequence = 0;  ///< collectives entered so far
   bool in_collective = false;  ///< inside the last of them
-  bool idle = false;  ///< its process is stopped, or has used no processor since the last report
+  /// Its process is stopped; or, outside a collective (where waiting may be sleeping), it has used
+  /// no processor since the last report.
+  bool idle = false;
 };
 
 /// A rank's process ended.
 struct RankEnded {
+  static constexpr std::int32_t kUnknown = -1;
   std::int32_t rank = 0;
-  std::int32_t exit_status = 0;
+  std::int32_t exit_status =
+      0;  ///< 0: also where another's end took it along; kUnknown: gone without a word
   std::int32_t signal = 0;  ///< that killed it; 0: none
 };
 

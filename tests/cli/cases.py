@@ -174,4 +174,14 @@ SIMULATE = [
          exactly("ringward simulate table: --json and --out - both want standard output: name a file with --out")),
 ]
 
-CASES = FRAME + OPTIONS + ENDS + BENCH + SIMULATE
+WATCH = [
+    Case("help of watch", "ringward", ["watch", "--help"], 0, r".*Usage: ringward watch .*--once.*--record FILE.*Example:.*"),
+    Case("watch too often", "ringward", ["watch", "--interval", "1ms"], 2, "",
+         exactly("ringward watch: --interval: got '1ms', expected a duration such as 30s, 500ms or 2m, 100ms <= x <= 1m")),
+    Case("watch that records over something", "ringward", ["watch", "--once", "--record", "there"], 2, "",
+         exactly("ringward watch: --record there: exists, and a recording holds one run"), {"there": "x"}),
+    Case("watch with an argument", "ringward", ["watch", "job"], 2, "",
+         exactly("ringward watch: unexpected argument 'job'")),
+]
+
+CASES = FRAME + OPTIONS + ENDS + BENCH + SIMULATE + WATCH

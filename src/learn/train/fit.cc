@@ -13,6 +13,7 @@
 #include "learn/train/recipe.h"
 #include "learn/train/share_rows.h"
 #include "learn/train/statistics.h"
+#include "learn/train/step_recorder.h"
 
 namespace ringward::learn {
 namespace {
@@ -189,6 +190,8 @@ Result<std::optional<FitResult>> Fit(comm::Communicator& comm, const TrainSettin
   const LoopContext context{comm,  *plan,      shared.data, folds,
                             train, validation, clock,       shared.indicators};
   RINGWARD_ASSIGN(LoopResult loop, TrainLoop(context, *optimizer, options, hooks));
+  // The ranks take turns at long work from here on; whoever watches them must not call that a hang.
+  StepRecorder(hooks.recorder).Enter(telemetry::Phase::kEvaluate);
   RINGWARD_ASSIGN(Scoring scoring, FitScoring(comm, *plan, shared, folds, settings, train));
   if (set == nullptr) return std::optional<FitResult>();
   RINGWARD_ASSIGN(auto calibration, Calibration::Make(scoring.calibration));

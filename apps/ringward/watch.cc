@@ -1,0 +1,94 @@
+#include "ringward/watch.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <utility>
+
+#include "base/interrupt.h"
+#include "base/terminal.h"
+#include "ringward/watch_news.h"
+#include "watch/local_source.h"
+
+namespace ringward::cli {
+namespace {
+
+/// Where the jobs are, on a terminal.
+void ShowStatus(const watch::Watcher& watcher) {
+  std::string line = watcher.jobs() == 0 ? "no job to watch" : "";
+  for (const auto& job : watcher.watches()) {
+    const watch::JobEvents& events = job->events();
+    line += fmt::format("{}{}: {} ranks, step {}, {:.3g} ms a step, {} open incidents",
+                        line.empty() ? "" : "; ", events.run().name, events.living(), events.step(),
+                        1e3 * events.step_seconds(), job->open_incidents());
+  }
+  ShowTransientLine(line.substr(0, TerminalWidth(STDERR_FILENO) - 1));
+}
+
+}  // namespace
+
+SubcommandInfo WatchCommand::Info() const {
+  return {.path = "watch",
+          .group = "Watching",
+          .summary = "look on while jobs train, and say who is slow, hung or diverging",
+          .details =
+              "Finds the jobs of this user on this machine that record (`ringward train` does, and "
+              "every program\n"
+              "that uses ringward_guest), and tells each incident once: when it is found, when it "
+              "changes, when it is\n"
+              "over. With --json each line on standard output is a JSON document.",
+          .example = "ringward watch\nringward watch --job my-job --once --record run.rwrec",
+          .exit_codes = {{kExitFound, "with --once: an incident was found"}}};
+}
+
+void WatchCommand::AddOptions(OptionTable& table) {
+  table.Add("job", &job_, {.what = "a job's name", .allow_empty = true},
+            "watch this job only, and wait for it to begin");
+  table.Add("interval", &interval_,
+            {.min = std::chrono::milliseconds(100), .max = std::chrono::minutes(1)},
+            "time between judgements");
+  table.Add("once", &once_, "stop when the jobs that run now, or the one of --job, have ended");
+  table
+      .Add("record", &record_, {.what = "a file", .allow_empty = true},
+           "a new file that the first job is recorded in, for `ringward replay`")
+      .Complete(Completion::kFile);
+  table.Add("false-alarms-per-day", &detect_.false_alarms_per_day, {.min = 1e-6, .max = 1e6},
+            "alarms that a healthy job may give by chance in a day");
+}
+
+Result<watch::WatcherOptions> WatchCommand::WatcherOptionsOf() const {
+  watch::WatcherOptions options{.detect = detect_, .interval = interval_};
+  if (record_.empty()) return options;
+  std::error_code error;
+  if (std::filesystem::exists(record_, error)) {
+    return Error(Code::kInvalidInput,
+                 "--record " + record_ + ": exists, and a recording holds one run");
+  }
+  RINGWARD_ASSIGN(options.record, recording::Writer::Open(record_));
+  return options;
+}
+
+Result<int> WatchCommand::Run(Context& context) {
+  RINGWARD_ASSIGN(watch::WatcherOptions options, WatcherOptionsOf());
+  const InterruptScope interrupts;
+  const Clock& clock = SystemClock();
+  watch::LocalSource source({.job = job_}, clock);
+  WatchNews news(context.out, clock, context.common.json);
+  watch::Watcher watcher(std::move(options), source, clock, news);
+  const bool show = !context.common.quiet && IsTerminal(STDERR_FILENO);
+  const bool waits = !job_.empty();
+  while (!InterruptRequested() && !context.out.failed()) {
+    watcher.Look();
+    const bool all_ended = watcher.jobs() == 0 && (watcher.any_job() || !waits);
+    if (once_ && all_ended) break;
+    if (show) ShowStatus(watcher);
+    source.Wait(watcher.next_look());
+  }
+  watcher.Finish();
+  ClearTransientLine();
+  if (InterruptRequested()) return kExitInterrupted;
+  return watcher.found_any() ? kExitFound : kExitFine;
+}
+
+}  // namespace ringward::cli

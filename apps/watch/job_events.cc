@@ -1,0 +1,336 @@
+#include "watch/job_events.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace ringward::watch {
+namespace {
+
+using signal::Known;
+
+/// A rank of which no step has ended for so long is asked where it stands.
+constexpr std::chrono::milliseconds kOverdue{250};
+/// Where nothing changes, that is said again so often.
+constexpr std::chrono::seconds kSignOfLife{1};
+/// Without processor time for so long a process does nothing. The kernel counts in ticks of 10 ms:
+/// much less would take a rank on a busy machine for idle.
+constexpr std::chrono::seconds kIdleAfter{1};
+/// So soon after a rank has left, the others end because of it.
+constexpr std::chrono::seconds kConsequence{10};
+/// And so long it takes until all are gone that one takes along.
+constexpr std::chrono::seconds kSettle{1};
+/// Values of a rank that wait for the end of their step.
+constexpr std::size_t kPendingMost = 4096;
+
+signal::Phase PhaseOf(telemetry::Phase phase) {
+  constexpr std::array<signal::Phase, telemetry::kPhases> kSame = {
+      signal::Phase::kOther,      signal::Phase::kData,        signal::Phase::kForward,
+      signal::Phase::kBackward,   signal::Phase::kCommunicate, signal::Phase::kOptimizer,
+      signal::Phase::kCheckpoint, signal::Phase::kEvaluate};
+  return kSame[static_cast<std::size_t>(phase)];
+}
+
+/// Where it stands; announced slowness counts as the phase that is known to be slow.
+signal::Phase PhaseOf(const telemetry::SegmentState& state) {
+  if (state.slow == telemetry::SlowReason::kNone) return PhaseOf(state.phase);
+  return state.slow == telemetry::SlowReason::kCheckpoint ? signal::Phase::kCheckpoint
+                                                          : signal::Phase::kEvaluate;
+}
+
+std::optional<Known> KnownOf(std::uint32_t metric) {
+  switch (metric) {
+    case telemetry::kLocalLoss:
+      return Known::kLoss;
+    case telemetry::kLocalGradientNorm:
+      return Known::kGradientNorm;
+    case telemetry::kSamples:
+      return Known::kSamples;
+    default:
+      return std::nullopt;
+  }
+}
+
+/// Metrics of which a frame holds the sum over its steps; of the others, their mean.
+bool IsSummed(signal::MetricId metric) {
+  constexpr std::array kSummed = {Known::kStepTime, Known::kDataTime, Known::kComputeTime,
+                                  Known::kWaitTime, Known::kSamples};
+  return std::any_of(kSummed.begin(), kSummed.end(),
+                     [&](Known known) { return signal::IdOf(known) == metric; });
+}
+
+/// Time in phases of one kind, without the waiting in them; seconds.
+double SelfSeconds(const telemetry::StepRecord& record,
+                   std::initializer_list<telemetry::Phase> phases) {
+  std::uint64_t ns = 0;
+  for (const telemetry::Phase phase : phases) {
+    const auto p = static_cast<std::size_t>(phase);
+    ns += record.phase_ns[p] - std::min(record.phase_ns[p], record.wait_ns[p]);
+  }
+  return 1e-9 * static_cast<double>(ns);
+}
+
+double MedianStep(const signal::Frame& frame) {
+  const signal::Column* const column = frame.Find(Known::kStepTime);
+  if (column == nullptr) return 0.0;
+  std::vector<float> known;
+  std::copy_if(column->values.begin(), column->values.end(), std::back_inserter(known),
+               [](float value) { return value > 0.0F; });
+  if (known.empty()) return 0.0;
+  const auto middle = known.begin() + static_cast<std::ptrdiff_t>(known.size() / 2);
+  std::nth_element(known.begin(), middle, known.end());
+  return static_cast<double>(*middle) / frame.steps;
+}
+
+}  // namespace
+
+JobEvents::JobEvents(JobRun run) : run_(std::move(run)) {}
+
+void JobEvents::Push(decltype(signal::Event::what) what) {
+  events_.push_back({.number = next_event_++, .received = received_, .what = std::move(what)});
+}
+
+void JobEvents::Open() {
+  const auto world = static_cast<std::size_t>(run_.world);
+  std::vector<signal::RankPlace> places(world, signal::RankPlace{.host = run_.host});
+  Push(signal::JobOpened{run_.name, signal::Topology(std::move(places))});
+  if (frames_) dropped_ += frames_->counts().late + frames_->counts().ahead;
+  frames_.emplace(world, metrics_);
+  frames_->Advance(received_);
+  // Only ranks that are seen here are waited for; others may run elsewhere, or record nothing.
+  for (std::int32_t rank = 0; rank < run_.world; ++rank) {
+    const auto known = ranks_.find(rank);
+    frames_->SetAlive(rank, known != ranks_.end() && !known->second.gone);
+  }
+  step_ = -1;
+}
+
+bool JobEvents::IsOf(const RankSight& sight) const {
+  if (sight.who.world != run_.world) return false;
+  const auto known = ranks_.find(sight.who.rank);
+  return known == ranks_.end() ||
+         (known->second.pid == sight.who.pid && known->second.start_time == sight.who.start_time);
+}
+
+std::size_t JobEvents::living() const {
+  return static_cast<std::size_t>(std::count_if(
+      ranks_.begin(), ranks_.end(), [](const auto& entry) { return !entry.second.gone; }));
+}
+
+std::uint64_t JobEvents::TakeDropped() {
+  const std::uint64_t all = dropped_ + frames_->counts().late + frames_->counts().ahead;
+  return all - std::exchange(dropped_told_, all);
+}
+
+void JobEvents::Meet(const RankSight& sight) {
+  dropped_ += sight.batch.overwritten + sight.batch.malformed;
+  auto [entry, is_new] = ranks_.try_emplace(
+      sight.who.rank, Rank{.pid = sight.who.pid, .start_time = sight.who.start_time});
+  Rank& rank = entry->second;
+  if (is_new) {
+    rank.cpu_changed = rank.last_end = monotonic_;
+    frames_->SetAlive(sight.who.rank, true);
+  }
+  if (rank.cpu_ticks != sight.cpu_ticks) rank.cpu_changed = monotonic_;
+  rank.cpu_ticks = sight.cpu_ticks;
+}
+
+void JobEvents::TakeMetrics(const RankSight& sight) {
+  std::vector<Metric>& pending = ranks_.at(sight.who.rank).pending;
+  for (const telemetry::MetricRecord& record : sight.batch.metrics) {
+    const auto known = KnownOf(record.metric);
+    if (known && pending.size() < kPendingMost)
+      pending.push_back({record.step, *known, record.sum, record.count});
+  }
+}
+
+void JobEvents::AddSample(std::int32_t rank, Known metric, std::int64_t step, double value) {
+  frames_->Add({.rank = rank,
+                .metric = signal::IdOf(metric),
+                .step = step,
+                .received = received_,
+                .value = static_cast<float>(value)});
+}
+
+/// Steps that count from an earlier one again are another training of the same processes: the first
+/// rank to begin it begins it for all. False for one that has not come as far yet.
+bool JobEvents::BeginAgain(Rank& rank, std::uint64_t step) {
+  if (rank.any_step && step == rank.last_step) return false;  // a program that does not count
+  if (rank.any_step && step < rank.last_step) {
+    if (++rank.generation > generation_) {
+      generation_ = rank.generation;
+      Open();
+    }
+  }
+  rank.any_step = true;
+  rank.last_step = step;
+  return rank.generation == generation_;
+}
+
+void JobEvents::TakeStep(const Ended& ended) {
+  using telemetry::Phase;
+  const telemetry::StepRecord& record = *ended.record;
+  Rank& rank = ranks_.at(ended.rank);
+  rank.last_end = std::max(rank.last_end, Clock::Duration(record.end_ns));
+  const bool counts = BeginAgain(rank, record.step);
+  // Ranks need not sum the same number of steps: they are compared by their means, and what a frame
+  // sums is put in where it is closed.
+  const double per_step = 1.0 / std::max(record.steps, 1U);
+  const auto step = static_cast<std::int64_t>(record.step);
+  const auto add = [&](Known metric, double value) {
+    if (counts) AddSample(ended.rank, metric, step, value);
+  };
+  double wait =
+      1e-9 * static_cast<double>(record.phase_ns[static_cast<std::size_t>(Phase::kCommunicate)]);
+  for (std::size_t p = 0; p < telemetry::kPhases; ++p) {
+    if (p != static_cast<std::size_t>(Phase::kCommunicate))
+      wait += 1e-9 * static_cast<double>(std::min(record.wait_ns[p], record.phase_ns[p]));
+  }
+  add(Known::kStepTime, per_step * 1e-9 * static_cast<double>(record.total_ns));
+  add(Known::kDataTime, per_step * SelfSeconds(record, {Phase::kData}));
+  add(Known::kComputeTime, per_step * SelfSeconds(record, {Phase::kForward, Phase::kBackward,
+                                                           Phase::kOptimizer, Phase::kOther}));
+  add(Known::kWaitTime, per_step * wait);
+  std::map<Known, Metric> values;
+  std::erase_if(rank.pending, [&](const Metric& metric) {
+    if (metric.step > record.step) return false;
+    Metric& value = values[metric.known];
+    value.sum += metric.sum;
+    value.count += metric.count;
+    return true;
+  });
+  for (const auto& [known, value] : values) {
+    const double parts = known == Known::kSamples ? record.steps : static_cast<double>(value.count);
+    add(known, value.sum / std::max(parts, 1.0));
+  }
+  if (counts)
+    frames_->End({.rank = ended.rank,
+                  .step = step,
+                  .steps = static_cast<std::int32_t>(std::min(record.steps, 1U << 20U)),
+                  .expected_slow = (record.flags & telemetry::kSlowFlag) != 0});
+}
+
+/// In the order in which steps ended, so that no rank runs ahead of the others.
+void JobEvents::TakeSteps(std::span<const RankSight> sights) {
+  std::vector<Ended> ended;
+  for (const RankSight& sight : sights) {
+    for (const telemetry::StepRecord& record : sight.batch.steps)
+      ended.push_back({sight.who.rank, &record});
+  }
+  std::stable_sort(ended.begin(), ended.end(), [](const Ended& a, const Ended& b) {
+    return a.record->end_ns < b.record->end_ns;
+  });
+  for (const Ended& each : ended) {
+    TakeStep(each);
+    TakeFrames();
+  }
+}
+
+void JobEvents::TakeFrames() {
+  while (auto frame = frames_->Next()) {
+    for (signal::Column& column : frame->columns) {
+      if (!IsSummed(column.metric)) continue;
+      for (float& value : column.values) {
+        if (!signal::IsMissing(value)) value *= static_cast<float>(frame->steps);
+      }
+    }
+    step_ = frame->step;
+    step_seconds_ = MedianStep(*frame);
+    Push(*std::move(frame));
+  }
+}
+
+void JobEvents::TakeProgress(const RankSight& sight) {
+  Rank& rank = ranks_.at(sight.who.rank);
+  const bool overdue = monotonic_ - rank.last_end >= kOverdue;
+  if (step_ < 0 || (!overdue && rank.settled)) return;
+  const bool sleeps = !sight.state.inside_collective && monotonic_ - rank.cpu_changed >= kIdleAfter;
+  const bool idle = overdue && (sight.stopped || sleeps);
+  const signal::Progress now{
+      .rank = sight.who.rank,
+      .step = sight.state.any_step ? static_cast<std::int64_t>(sight.state.step) : -1,
+      .phase = PhaseOf(sight.state),
+      .sequence = sight.state.collectives_entered,
+      .in_collective = sight.state.inside_collective,
+      .idle = idle};
+  const bool same = rank.told && rank.told->step == now.step && rank.told->phase == now.phase &&
+                    rank.told->sequence == now.sequence &&
+                    rank.told->in_collective == now.in_collective && rank.told->idle == now.idle;
+  if (same && overdue && monotonic_ - rank.told_at < kSignOfLife) return;
+  rank.told = now;
+  rank.told_at = monotonic_;
+  rank.settled = !overdue;
+  Push(now);
+}
+
+void JobEvents::EndRank(const RankSight& sight) {
+  Rank& rank = ranks_.at(sight.who.rank);
+  if (rank.gone) return;
+  rank.gone = true;
+  orderly_ = orderly_ && sight.state.closed;
+  frames_->SetAlive(sight.who.rank, false);
+  TakeFrames();
+  if (sight.state.closed) {
+    left_at_ = monotonic_;
+    Push(signal::RankEnded{.rank = sight.who.rank});
+  } else {
+    if (held_.empty()) held_since_ = monotonic_;
+    held_.push_back(sight.who.rank);
+  }
+}
+
+/// Processes that are gone without a word, told together once it is clear who went with whom: a
+/// launcher ends all others within a moment, and who was first cannot be seen from outside.
+void JobEvents::TellHeld() {
+  if (held_.empty() || (!done() && monotonic_ - held_since_ < kSettle)) return;
+  // When one has left, with whatever success, its launcher ends the others: that is not their
+  // doing.
+  const bool follows = left_at_ && held_since_ - *left_at_ < kConsequence;
+  for (const std::int32_t rank : std::exchange(held_, {})) {
+    Push(signal::RankEnded{.rank = rank, .exit_status = follows ? 0 : signal::RankEnded::kUnknown});
+  }
+}
+
+void JobEvents::TakeEnds(std::span<const RankSight> sights) {
+  for (const RankSight& sight : sights) {
+    if (sight.ended) EndRank(sight);
+  }
+  TellHeld();
+  if (done() && orderly_) Push(signal::JobClosed{});
+}
+
+/// Ranks that the source shows no more, though it has not shown their end.
+void JobEvents::FindLost(std::span<const RankSight> sights) {
+  for (auto& [number, rank] : ranks_) {
+    const bool shown = std::any_of(sights.begin(), sights.end(),
+                                   [&, at = number](const auto& s) { return s.who.rank == at; });
+    if (shown || rank.gone) continue;
+    rank.gone = true;
+    orderly_ = false;
+    frames_->SetAlive(number, false);
+    TakeFrames();
+    Push(signal::SourceLost{{number}});
+  }
+}
+
+std::vector<signal::Event> JobEvents::Take(std::span<const RankSight> sights,
+                                           Clock::Duration monotonic, signal::Time received) {
+  monotonic_ = monotonic;
+  received_ = received;
+  if (!frames_) Open();
+  frames_->Advance(received);
+  for (const RankSight& sight : sights) {
+    Meet(sight);
+    TakeMetrics(sight);
+  }
+  TakeSteps(sights);
+  TakeFrames();
+  for (const RankSight& sight : sights) {
+    if (!sight.ended) TakeProgress(sight);
+  }
+  FindLost(sights);
+  TakeEnds(sights);
+  return std::exchange(events_, {});
+}
+
+}  // namespace ringward::watch

@@ -1,0 +1,114 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "signal/event.h"
+#include "signal/frame_assembler.h"
+#include "signal/metric.h"
+#include "watch/source.h"
+
+namespace ringward::watch {
+
+/// Which run of a job this is: what all its ranks agree on.
+struct JobRun {
+  std::string name;
+  std::int32_t world = 1;
+  std::string host;  ///< that its ranks are watched on
+};
+
+/// Makes events of what is seen of the ranks of one run of a job: frames of their step records,
+/// where ranks stand while nothing ends, who ended. Knows no clock but the times it is given.
+/// Not safe for concurrent use.
+class JobEvents {
+ public:
+  /// REQUIRES: 1 <= run.world.
+  explicit JobEvents(JobRun run);
+
+  /// The events of one look, in order; `sights` are those of this run's ranks, `monotonic` and
+  /// `received` the same moment on the host's and on the receiver's clock, neither going back.
+  std::vector<signal::Event> Take(std::span<const RankSight> sights, Clock::Duration monotonic,
+                                  signal::Time received);
+
+  /// Whether the sight is of this run: the same world, and no other process for a rank it knows.
+  bool IsOf(const RankSight& sight) const;
+  /// All ranks that were ever seen have ended: no more events come.
+  bool done() const { return !ranks_.empty() && living() == 0; }
+  const JobRun& run() const { return run_; }
+  const signal::MetricTable& metrics() const { return metrics_; }
+  std::size_t seen() const { return ranks_.size(); }
+  std::size_t living() const;
+  /// Of the newest frame; -1: none yet. Seconds a step, median over the ranks that tell.
+  std::int64_t step() const { return step_; }
+  double step_seconds() const { return step_seconds_; }
+  /// Records and samples that were lost, since the last call.
+  std::uint64_t TakeDropped();
+
+ private:
+  struct Metric {
+    std::uint64_t step = 0;
+    signal::Known known{};
+    double sum = 0.0;
+    std::uint64_t count = 0;
+  };
+  struct Rank {
+    std::int32_t pid = 0;
+    std::uint64_t start_time = 0;
+    bool gone = false;
+    std::uint64_t last_step = 0;
+    bool any_step = false;
+    int generation = 0;             ///< times that its steps began again
+    std::vector<Metric> pending{};  ///< of steps that have not ended yet
+    Clock::Duration last_end{};
+    std::uint64_t cpu_ticks = 0;
+    Clock::Duration cpu_changed{};
+    std::optional<signal::Progress> told{};
+    Clock::Duration told_at{};
+    bool settled = true;  ///< what was told last is that it moves again
+  };
+  /// A step record and whose it is.
+  struct Ended {
+    std::int32_t rank;
+    const telemetry::StepRecord* record;
+  };
+
+  void Open();
+  void Push(decltype(signal::Event::what) what);
+  void Meet(const RankSight& sight);
+  void TakeMetrics(const RankSight& sight);
+  void TakeSteps(std::span<const RankSight> sights);
+  void TakeStep(const Ended& ended);
+  void AddSample(std::int32_t rank, signal::Known metric, std::int64_t step, double value);
+  bool BeginAgain(Rank& rank, std::uint64_t step);
+  void TakeFrames();
+  void TakeProgress(const RankSight& sight);
+  void EndRank(const RankSight& sight);
+  void TellHeld();
+  void TakeEnds(std::span<const RankSight> sights);
+  void FindLost(std::span<const RankSight> sights);
+
+  JobRun run_;
+  signal::MetricTable metrics_;
+  std::optional<signal::FrameAssembler> frames_;
+  std::map<std::int32_t, Rank> ranks_;
+  std::vector<signal::Event> events_;
+  std::uint64_t next_event_ = 0;
+  Clock::Duration monotonic_{};
+  signal::Time received_{};
+  int generation_ = 0;
+  std::int64_t step_ = -1;
+  double step_seconds_ = 0.0;
+  std::vector<std::int32_t> held_;  ///< gone without a word, not told yet
+  Clock::Duration held_since_{};
+  std::optional<Clock::Duration> left_at_;  ///< when a recorder was closed last
+  bool orderly_ = true;                     ///< all that ended closed their recorder
+  std::uint64_t dropped_ = 0;
+  std::uint64_t dropped_told_ = 0;
+};
+
+}  // namespace ringward::watch

@@ -1,0 +1,81 @@
+#include "watch/job_watch.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/log.h"
+
+namespace ringward::watch {
+
+JobWatch::JobWatch(JobRun run, const detect::DetectOptions& options)
+    : events_(std::move(run)), state_(options) {}
+
+void JobWatch::Look(std::span<const RankSight> sights, Clock::Duration monotonic,
+                    signal::Time received) {
+  auto events = events_.Take(sights, monotonic, received);
+  std::move(events.begin(), events.end(), std::back_inserter(waiting_));
+}
+
+void JobWatch::Write(const recording::Batch& batch) {
+  if (!writer_) return;
+  const bool stopped = writer_->stopped();
+  const Status written = writer_->Append(batch, events_.metrics());
+  if (!written) LogWarning("recording: " + written.error().what());
+  // Said once; the job is watched on.
+  if (!stopped && writer_->stopped()) LogWarning("recording has stopped; watching goes on");
+}
+
+std::vector<Told> JobWatch::Judge(signal::Time now) {
+  const std::vector<signal::Event> events = std::exchange(waiting_, {});
+  if (!events.empty()) last_event_ = static_cast<std::int64_t>(events.back().number);
+  const pipeline::Outcome outcome = pipeline::Step(state_, events, now);
+  const recording::Call call{.number = next_call_++,
+                             .now = now,
+                             .last_event = last_event_,
+                             .dropped = events_.TakeDropped()};
+  Write({.events = events,
+         .calls = std::span(&call, 1),
+         .findings = outcome.findings,
+         .causes = outcome.causes});
+  return Hear(outcome.causes);
+}
+
+std::vector<Told> JobWatch::Finish(signal::Time now) {
+  std::vector<Told> told = Judge(now);
+  // At the time of the last call, as a replay does it.
+  const pipeline::Outcome outcome = pipeline::Finish(state_, now);
+  Write({.findings = outcome.findings, .causes = outcome.causes});
+  for (Told& each : Hear(outcome.causes)) told.push_back(std::move(each));
+  if (writer_) {
+    const Status closed = writer_->Close();
+    if (!closed) LogWarning("recording: " + closed.error().what());
+    writer_.reset();
+  }
+  return told;
+}
+
+std::vector<Told> JobWatch::Hear(const std::vector<signal::Cause>& causes) {
+  std::vector<Told> told;
+  for (const signal::Cause& cause : causes) {
+    if (!signal::IsIncident(cause)) continue;
+    const Known now{cause.cause, cause.culprit_ranks, cause.culprit_hosts, cause.over};
+    const auto [at, is_new] = told_.try_emplace(cause.id, now);
+    const Known before = std::exchange(at->second, now);
+    if (is_new || (before.over && !now.over)) {
+      told.push_back({News::kFound, cause});
+    } else if (before.cause != now.cause || before.ranks != now.ranks ||
+               before.hosts != now.hosts) {
+      told.push_back({News::kChanged, cause});
+    } else if (now.over && !before.over) {
+      told.push_back({News::kOver, cause});
+    }
+  }
+  return told;
+}
+
+std::size_t JobWatch::open_incidents() const {
+  return static_cast<std::size_t>(std::count_if(
+      told_.begin(), told_.end(), [](const auto& entry) { return !entry.second.over; }));
+}
+
+}  // namespace ringward::watch

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "detect/detector.h"
+#include "pipeline/pipeline.h"
+#include "recording/writer.h"
+#include "signal/cause.h"
+#include "watch/job_events.h"
+
+namespace ringward::watch {
+
+/// Why an incident is told.
+enum class News : std::uint8_t {
+  kFound,
+  kChanged,  ///< it is somebody else, or something else, than was told
+  kOver,
+};
+
+struct Told {
+  News news = News::kFound;
+  signal::Cause cause;
+};
+
+/// The watching path beside one run of a job: takes looks, judges now and then, and records both in
+/// a file where there is one. Not safe for concurrent use.
+class JobWatch {
+ public:
+  JobWatch(JobRun run, const detect::DetectOptions& options);
+
+  /// From now on, before the first look. A replay of what is recorded finds the same.
+  void Record(recording::Writer writer) { writer_ = std::move(writer); }
+  bool is_recorded() const { return writer_.has_value(); }
+
+  /// As JobEvents::Take.
+  void Look(std::span<const RankSight> sights, Clock::Duration monotonic, signal::Time received);
+  /// Runs the pipeline over what was seen since the last call; what people should hear of, once.
+  std::vector<Told> Judge(signal::Time now);
+  /// The job has ended or watching does: judges what is left, closes all and the recording.
+  std::vector<Told> Finish(signal::Time now);
+
+  const JobEvents& events() const { return events_; }
+  /// Of all that were told.
+  bool found_any() const { return !told_.empty(); }
+  /// Told and not over.
+  std::size_t open_incidents() const;
+
+ private:
+  struct Known {
+    std::string cause;
+    std::vector<std::int32_t> ranks;
+    std::vector<std::string> hosts;
+    bool over = false;
+  };
+
+  std::vector<Told> Hear(const std::vector<signal::Cause>& causes);
+  void Write(const recording::Batch& batch);
+
+  JobEvents events_;
+  pipeline::State state_;
+  std::optional<recording::Writer> writer_;
+  std::vector<signal::Event> waiting_;
+  std::int64_t last_event_ = -1;
+  std::uint64_t next_call_ = 0;
+  std::map<std::uint64_t, Known> told_;  ///< by the incident's id
+};
+
+}  // namespace ringward::watch

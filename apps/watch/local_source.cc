@@ -1,0 +1,134 @@
+#include "watch/local_source.h"
+
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/log.h"
+#include "comm/suspect.h"
+#include "launch/process.h"
+#include "telemetry/guest/segment.h"
+#include "telemetry/segment_folder.h"
+
+namespace ringward::watch {
+namespace {
+
+std::string HostName() {
+  std::array<char, 256> name{};
+  // The last byte stays 0: a name that is too long may come without one.
+  return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
+}
+
+std::uint64_t PidNamespace() {
+  struct stat info {};
+  return stat("/proc/self/ns/pid", &info) == 0 ? info.st_ino : 0;
+}
+
+bool IsMine(const std::string& path) {
+  struct stat info {};
+  return lstat(path.c_str(), &info) == 0 && info.st_uid == geteuid();
+}
+
+/// The process, unless it is gone (or a zombie, which does nothing any more).
+std::optional<comm::ProcessStat> Living(std::int32_t pid, std::uint64_t start_time,
+                                        const std::string& proc) {
+  auto process = comm::ReadProcessStat(pid, proc);
+  const bool lives = process && process->start_time == start_time && process->state != 'Z' &&
+                     process->state != 'X';
+  if (!lives) process.reset();
+  return process;
+}
+
+}  // namespace
+
+LocalSource::LocalSource(LocalSourceOptions options, const Clock& clock)
+    : options_(std::move(options)),
+      clock_(clock),
+      host_(HostName()),
+      job_in_name_(telemetry::MakeSegmentName(options_.job.c_str(), 0, 0, 0).job),
+      pid_namespace_(PidNamespace()) {}
+
+void LocalSource::Refuse(const std::string& path, const std::string& why) {
+  if (refused_.insert(path).second) LogWarning("not watched: " + path + ": " + why);
+}
+
+void LocalSource::Follow(const std::string& path) {
+  auto reader = telemetry::SegmentReader::Open(path);
+  if (!reader) {
+    // One that is being made, or was removed meanwhile, is no trouble.
+    const bool passing = reader.error().code() == Code::kUnavailable || !IsMine(path);
+    if (!passing) Refuse(path, reader.error().what());
+    return;
+  }
+  const telemetry::SegmentInfo& who = reader->info();
+  if (!options_.job.empty() && who.job != options_.job) return;
+  if (who.pid_namespace != pid_namespace_) {
+    Refuse(path, "its process is in another pid namespace (a container)");
+    return;
+  }
+  Fd process = launch::OpenProcess(who.pid, who.start_time);
+  followed_.emplace(path, Followed{*std::move(reader), std::move(process)});
+}
+
+void LocalSource::FindNew() {
+  for (const telemetry::SegmentEntry& entry : telemetry::ListSegments(options_.folder)) {
+    const bool wanted = options_.job.empty() || entry.job == job_in_name_;
+    if (!wanted || followed_.contains(entry.path) || refused_.contains(entry.path)) continue;
+    // What the dead left behind tells of the past.
+    if (IsMine(entry.path) && Living(entry.pid, entry.start_time, options_.proc))
+      Follow(entry.path);
+  }
+}
+
+std::optional<RankSight> LocalSource::SightOf(Followed& rank) {
+  RankSight sight{.who = rank.reader.info()};
+  // Looked at before the segment is read: what is dead now writes nothing later.
+  const auto process = Living(sight.who.pid, sight.who.start_time, options_.proc);
+  auto batch = rank.reader.Read();
+  auto state = rank.reader.State();
+  if (!batch || !state) {
+    Refuse(rank.reader.path(), (batch ? state.error() : batch.error()).what());
+    return std::nullopt;
+  }
+  sight.batch = *std::move(batch);
+  sight.state = *std::move(state);
+  sight.ended = !process || sight.state.closed;
+  if (process) {
+    sight.stopped = process->state == 'T' || process->state == 't';
+    sight.cpu_ticks = process->cpu_ticks;
+  }
+  return sight;
+}
+
+std::vector<RankSight> LocalSource::Look() {
+  FindNew();
+  std::vector<RankSight> sights;
+  bool left_behind = false;
+  for (auto at = followed_.begin(); at != followed_.end();) {
+    auto sight = SightOf(at->second);
+    const bool last = !sight || sight->ended;
+    if (sight) {
+      left_behind |= sight->ended && !sight->state.closed;
+      sights.push_back(*std::move(sight));
+    }
+    at = last ? followed_.erase(at) : std::next(at);
+  }
+  if (left_behind) telemetry::RemoveDeadSegments(options_.folder);
+  return sights;
+}
+
+void LocalSource::Wait(Clock::Duration until) {
+  std::vector<pollfd> processes;
+  for (const auto& [path, rank] : followed_) {
+    if (rank.process) processes.push_back({rank.process.get(), POLLIN, 0});
+  }
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - clock_.Now());
+  if (left.count() <= 0) return;
+  poll(processes.data(), processes.size(), static_cast<int>(left.count()));
+}
+
+}  // namespace ringward::watch

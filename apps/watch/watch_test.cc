@@ -1,0 +1,278 @@
+// The watcher over ranks that are made up: no processes, no waiting.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "recording/reader.h"
+#include "replay/recorded.h"
+#include "telemetry/test_folder.h"
+#include "watch/local_source.h"
+#include "watch/watcher.h"
+
+namespace ringward::watch {
+namespace {
+
+using std::chrono::milliseconds;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+constexpr std::int32_t kWorld = 4;
+constexpr milliseconds kStep{50};
+
+/// Four ranks in step: 45 ms of compute, 5 ms inside the collective.
+class FakeSource final : public Source {
+ public:
+  explicit FakeSource(ManualClock& clock) : clock_(clock) {
+    for (std::int32_t rank = 0; rank < kWorld; ++rank) {
+      sights_.push_back({.who = {.job = "job", .rank = rank, .world = kWorld, .pid = 100 + rank}});
+    }
+  }
+
+  std::vector<RankSight> Look() override {
+    if (!frozen_) {
+      for (; clock_.Now() - ended_ >= kStep; ended_ += kStep) EndStep();
+    }
+    std::vector<RankSight> seen = sights_;
+    for (RankSight& sight : sights_) sight.batch = {};
+    std::erase_if(sights_, [](const RankSight& sight) { return sight.ended; });
+    return seen;
+  }
+  void Wait(Clock::Duration until) override { clock_.Advance(until - clock_.Now()); }
+  const std::string& host() const override { return host_; }
+
+  /// Rank 2 stops in the middle of a step; the others get into the collective.
+  void Freeze(bool inside) {
+    frozen_ = true;
+    for (RankSight& sight : sights_) {
+      sight.state.inside_collective = inside || sight.who.rank != 2;
+      ++sight.state.collectives_entered;
+    }
+    sights_[2].stopped = true;
+    if (!inside) --sights_[2].state.collectives_entered;
+  }
+  void Thaw() {
+    frozen_ = false;
+    ended_ = clock_.Now() - kStep;
+    sights_[2].stopped = false;
+    for (RankSight& sight : sights_) sight.state.inside_collective = false;
+  }
+  RankSight& rank(std::size_t at) { return sights_[at]; }
+  void EndAll(bool closed) {
+    for (RankSight& sight : sights_) {
+      sight.ended = true;
+      sight.state.closed = closed;
+    }
+  }
+  /// Added to the loss of a rank in each step.
+  std::function<double(std::int32_t rank)> loss = [](std::int32_t) { return 1.0; };
+
+ private:
+  void EndStep() {
+    for (RankSight& sight : sights_) {
+      // A little noise, the same in every run.
+      const std::uint64_t noise =
+          (step_ * 7919 + static_cast<std::uint64_t>(sight.who.rank) * 104729) % 1000;
+      telemetry::StepRecord record{.end_ns = (ended_ + kStep).count(), .step = step_, .steps = 1};
+      record.phase_ns[static_cast<std::size_t>(telemetry::Phase::kForward)] =
+          45'000'000 + noise * 1000;
+      record.phase_ns[static_cast<std::size_t>(telemetry::Phase::kCommunicate)] =
+          5'000'000 - noise * 1000;
+      record.total_ns = 50'000'000;
+      const double value = loss(sight.who.rank);
+      sight.batch.steps.push_back(record);
+      sight.batch.metrics.push_back(
+          {.step = step_, .metric = telemetry::kLocalLoss, .count = 1, .sum = value});
+      sight.state.any_step = true;
+      sight.state.step = step_ + 1;
+      ++sight.state.collectives_entered;
+      ++sight.cpu_ticks;
+    }
+    ++step_;
+  }
+
+  ManualClock& clock_;
+  std::vector<RankSight> sights_;
+  std::string host_ = "here";
+  std::uint64_t step_ = 0;
+  Clock::Duration ended_{};
+  bool frozen_ = false;
+};
+
+/// Writes down what it hears: "job", "found rank-frozen 2", "end".
+class Heard final : public Listener {
+ public:
+  void OnJob(const JobEvents& job) override { lines.push_back("job " + job.run().name); }
+  void OnIncident(const JobEvents&, const Told& told) override {
+    constexpr const char* kNews[] = {"found ", "changed ", "over "};
+    std::string line = kNews[static_cast<std::size_t>(told.news)] + told.cause.cause;
+    for (const std::int32_t rank : told.cause.culprit_ranks) line += " " + std::to_string(rank);
+    lines.push_back(line);
+  }
+  void OnEnd(const JobEvents&, bool) override { lines.emplace_back("end"); }
+  std::vector<std::string> lines;
+};
+
+class WatcherTest : public testing::Test {
+ protected:
+  void Run(Clock::Duration time) {
+    const Clock::Duration end = clock_.Now() + time;
+    while (clock_.Now() < end) {
+      watcher_.Look();
+      source_.Wait(watcher_.next_look());
+    }
+  }
+  std::vector<std::string> News() const {
+    std::vector<std::string> news = heard_.lines;
+    std::erase(news, "job job");
+    return news;
+  }
+
+  ManualClock clock_;
+  FakeSource source_{clock_};
+  Heard heard_;
+  Watcher watcher_{{}, source_, clock_, heard_};
+};
+
+TEST_F(WatcherTest, AHealthyJobIsNoNews) {
+  Run(std::chrono::minutes(5));
+  EXPECT_THAT(heard_.lines, ElementsAre("job job"));
+  source_.EndAll(true);
+  Run(milliseconds(500));
+  EXPECT_THAT(News(), ElementsAre("end"));
+  EXPECT_EQ(watcher_.jobs(), 0U);
+  EXPECT_FALSE(watcher_.found_any());
+}
+
+TEST_F(WatcherTest, AFrozenRankIsNamedInTimeAndItIsOverWhenItGoesOn) {
+  for (const bool inside : {false, true}) {
+    SCOPED_TRACE(inside ? "inside the collective" : "outside");
+    heard_.lines.clear();
+    Run(std::chrono::seconds(20));
+    source_.Freeze(inside);
+    Run(std::chrono::seconds(6));
+    EXPECT_THAT(News(), ElementsAre("found rank-frozen 2"));
+    source_.Thaw();
+    Run(std::chrono::seconds(20));
+    EXPECT_THAT(News(), ElementsAre("found rank-frozen 2", "over rank-frozen 2"));
+  }
+}
+
+TEST_F(WatcherTest, AProcessThatGoesWithoutAWordIsNamed) {
+  Run(std::chrono::seconds(10));
+  source_.rank(1).ended = true;
+  Run(std::chrono::seconds(3));
+  EXPECT_THAT(News(), ElementsAre("found killed 1"));
+}
+
+TEST_F(WatcherTest, WhereAllGoAtOnceNobodyIsNamed) {
+  Run(std::chrono::seconds(10));
+  source_.EndAll(false);
+  Run(std::chrono::seconds(3));
+  EXPECT_THAT(News(), ElementsAre("found killed", "end"));
+}
+
+TEST_F(WatcherTest, WhoGoesAfterAnotherHasLeftIsNotNamed) {
+  Run(std::chrono::seconds(10));
+  source_.rank(0).ended = source_.rank(0).state.closed = true;
+  Run(milliseconds(250));
+  source_.EndAll(false);
+  Run(std::chrono::seconds(3));
+  EXPECT_THAT(News(), ElementsAre("end"));
+}
+
+TEST_F(WatcherTest, ANanIsTheRanksThatMadeIt) {
+  Run(std::chrono::seconds(10));
+  source_.loss = [](std::int32_t rank) { return rank == 3 ? std::nan("") : 1.0; };
+  Run(std::chrono::seconds(2));
+  EXPECT_THAT(News(), ElementsAre("found non-finite 3"));
+}
+
+TEST_F(WatcherTest, SegmentsThatClaimNonsenseArePassedOver) {
+  source_.rank(0).who.world = 1 << 30;
+  source_.rank(1).who.rank = -1;
+  source_.rank(2).who.rank = kWorld;
+  source_.rank(3).who.world = 0;
+  Run(std::chrono::seconds(2));
+  EXPECT_THAT(heard_.lines, IsEmpty());
+}
+
+/// What makes findings equal: all that is printed of them.
+std::vector<std::string> Printed(const std::vector<signal::Finding>& findings) {
+  std::vector<std::string> lines;
+  for (const signal::Finding& finding : findings) {
+    lines.push_back(std::to_string(finding.id) + NameOf(finding.kind) + finding.evidence +
+                    std::to_string(finding.at.count()) + (finding.over ? " over" : ""));
+  }
+  return lines;
+}
+
+TEST(WatchRecordingTest, AReplayOfARecordingFindsTheSame) {
+  const telemetry::TestFolder folder;
+  const std::string path = folder.path() + "/run.rwrec";
+  ManualClock clock;
+  FakeSource source(clock);
+  Heard heard;
+  {
+    auto writer = recording::Writer::Open(path);
+    ASSERT_TRUE(writer);
+    Watcher watcher({.record = *std::move(writer)}, source, clock, heard);
+    for (int look = 0; look < 400; ++look) {
+      if (look == 80) source.Freeze(true);
+      if (look == 120) source.Thaw();
+      if (look == 200) source.loss = [](std::int32_t r) { return r == 1 ? std::nan("") : 1.0; };
+      if (look == 399) source.EndAll(true);
+      watcher.Look();
+      source.Wait(watcher.next_look());
+    }
+    EXPECT_EQ(watcher.jobs(), 0U);
+  }
+  auto reader = recording::Reader::Open(path);
+  ASSERT_TRUE(reader);
+  std::vector<signal::Finding> live;
+  while (true) {
+    auto finding = reader->NextFinding();
+    ASSERT_TRUE(finding);
+    if (!*finding) break;
+    live.push_back(**std::move(finding));
+  }
+  ASSERT_FALSE(live.empty());
+  auto again = recording::Reader::Open(path);
+  ASSERT_TRUE(again);
+  const auto replayed = replay::ReplayRecording(*again, {});
+  ASSERT_TRUE(replayed);
+  EXPECT_EQ(Printed(replayed->findings), Printed(live));
+}
+
+TEST(LocalSourceTest, SeesTheSegmentsOfLivingProcesses) {
+  const telemetry::TestFolder folder;
+  LocalSource source({.folder = folder.path()}, SystemClock());
+  EXPECT_THAT(source.Look(), IsEmpty());
+  telemetry::TestRecorder recorder(folder.options(1, 2));
+  recorder->BeginStep(0);
+  recorder->EndStep();
+  auto sights = source.Look();
+  ASSERT_EQ(sights.size(), 1U);
+  EXPECT_EQ(sights[0].who.rank, 1);
+  EXPECT_EQ(sights[0].batch.steps.size(), 1U);
+  EXPECT_FALSE(sights[0].stopped || sights[0].ended);
+  recorder->Close();
+  sights = source.Look();
+  ASSERT_EQ(sights.size(), 1U);
+  EXPECT_TRUE(sights[0].ended && sights[0].state.closed);
+  EXPECT_THAT(source.Look(), IsEmpty());
+}
+
+TEST(LocalSourceTest, SeesTheNamedJobOnly) {
+  const telemetry::TestFolder folder;
+  telemetry::TestRecorder recorder(folder.options(0, 1));
+  EXPECT_EQ(LocalSource({.job = "job", .folder = folder.path()}, SystemClock()).Look().size(), 1U);
+  EXPECT_THAT(LocalSource({.job = "jo", .folder = folder.path()}, SystemClock()).Look(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace ringward::watch

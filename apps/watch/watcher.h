@@ -1,0 +1,77 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/clock.h"
+#include "detect/detector.h"
+#include "watch/job_watch.h"
+#include "watch/source.h"
+
+namespace ringward::watch {
+
+struct WatcherOptions {
+  detect::DetectOptions detect;
+  std::chrono::milliseconds interval{1000};  ///< between judgements, > 0
+  /// A new file: the first job is recorded in it.
+  std::optional<recording::Writer> record{};
+};
+
+/// Hears of what happens, on the thread that calls Look().
+class Listener {
+ public:
+  virtual ~Listener() = default;
+  /// All ranks of the job are seen, or its first steps have ended.
+  virtual void OnJob(const JobEvents& job) = 0;
+  virtual void OnIncident(const JobEvents& job, const Told& told) = 0;
+  /// All its ranks have ended, or watching has.
+  virtual void OnEnd(const JobEvents& job, bool found_any) = 0;
+};
+
+/// Watches all jobs that a source shows, each with a pipeline of its own. Not safe for concurrent
+/// use.
+class Watcher {
+ public:
+  /// `source`, `clock` and `listener` outlive it.
+  Watcher(WatcherOptions options, Source& source, const Clock& clock, Listener& listener);
+
+  /// Looks once, and judges where the interval has passed.
+  void Look();
+  /// When to look next: several times an interval, so that rings do not run over and ends are seen
+  /// in their order.
+  Clock::Duration next_look() const { return next_look_; }
+  /// Ends watching: what is open is closed.
+  void Finish();
+
+  std::size_t jobs() const { return jobs_.size(); }  ///< that are watched now
+  bool any_job() const { return any_job_; }          ///< was ever watched
+  bool found_any() const { return found_any_; }
+  const std::vector<std::unique_ptr<JobWatch>>& watches() const { return jobs_; }
+
+ private:
+  using Sights = std::vector<RankSight>;
+  signal::Time Received() const;
+  JobWatch& Begin(const RankSight& sight);
+  std::map<JobWatch*, Sights> Assign(Sights sights);
+  void Announce(JobWatch& job);
+  void Tell(JobWatch& job, const std::vector<Told>& told);
+  void End(JobWatch& job);
+
+  WatcherOptions options_;
+  Source& source_;
+  const Clock& clock_;
+  Listener& listener_;
+  Clock::Duration wall_offset_;  ///< so that the time of receipt never goes back
+  Clock::Duration next_look_{};
+  Clock::Duration next_judgement_{};
+  std::vector<std::unique_ptr<JobWatch>> jobs_;
+  std::vector<const JobWatch*> announced_;
+  bool any_job_ = false;
+  bool found_any_ = false;
+};
+
+}  // namespace ringward::watch
