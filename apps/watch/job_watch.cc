@@ -18,11 +18,9 @@ void JobWatch::Look(std::span<const RankSight> sights, Clock::Duration monotonic
 
 void JobWatch::Write(const recording::Batch& batch) {
   if (!writer_) return;
-  const bool stopped = writer_->stopped();
+  // Where the disk is full the writer says so once and stops; the job is watched on.
   const Status written = writer_->Append(batch, events_.metrics());
   if (!written) LogWarning("recording: " + written.error().what());
-  // Said once; the job is watched on.
-  if (!stopped && writer_->stopped()) LogWarning("recording has stopped; watching goes on");
 }
 
 std::vector<Told> JobWatch::Judge(signal::Time now) {
