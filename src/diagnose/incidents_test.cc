@@ -258,6 +258,19 @@ TEST(IncidentsTest, ARankAloneInItsStageIsDoubted) {
   }
 }
 
+// On one host there is no network to be slow; where hosts are not known there may be one.
+TEST(IncidentsTest, OneHostHasNoNetwork) {
+  const std::pair<const char*, const char*> cases[] = {{"node0", "resource-contention busy-host"},
+                                                       {"", "communication slow-network"}};
+  for (const auto& [host, line] : cases) {
+    Incidents incidents;
+    incidents.SetTopology(signal::Topology(std::vector<signal::RankPlace>(4, {host, 0, 0})));
+    Finding slow = Made(kWaitSlow, {});
+    slow.id = 1;
+    EXPECT_EQ(Line(incidents.Fold(std::span(&slow, 1), 1.0).at(0)), line);
+  }
+}
+
 TEST(IncidentsTest, EveryKindOfFindingHasARule) {
   for (std::size_t kind = 0; kind < signal::kFindingKinds; ++kind) {
     Incidents incidents;

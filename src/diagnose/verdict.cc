@@ -17,6 +17,8 @@ using signal::Finding;
 using signal::FindingKind;
 using signal::Remedy;
 
+constexpr double kUndecided = 0.45;  // told as information, nobody is accused
+
 struct Rule {
   FindingKind kind;
   Category category;
@@ -139,13 +141,23 @@ void NameInput(const Finding& leader, Cause& cause) {
 
 /// Alone in its stage, a rank with more work looks as a slow machine does: nobody is accused.
 void DoubtStage(const signal::Topology& topology, Cause& cause) {
-  constexpr double kUndecided = 0.45;
   for (const auto& stage : topology.ByStage()) {
     const bool alone = stage.size() == 1 && topology.has_stages();
     const bool culprit =
         std::binary_search(cause.culprit_ranks.begin(), cause.culprit_ranks.end(), stage.front());
     if (alone && culprit) cause.confidence = kUndecided;
   }
+}
+
+/// Between ranks of one host there is no network: when their transfer slows down, the host is busy
+/// with something else. That is information, not an accusation.
+void DoubtNetwork(const signal::Topology& topology, Cause& cause) {
+  const bool one_host = topology.ByHost().size() == 1 && topology.world() > 0;
+  if (!one_host || topology.place(0).host.empty()) return;
+  cause.category = Category::kResourceContention;
+  cause.cause = "busy-host";
+  cause.confidence = kUndecided;
+  cause.remedy = "see what else runs on that machine: all ranks wait longer for each other";
 }
 
 std::string Sentence(const Cause& cause, const Finding& leader, std::size_t world) {
@@ -223,6 +235,7 @@ Cause Judge(std::span<const Finding> findings, const signal::Topology& topology,
   if (most) cause.culprit_ranks.clear();  // where most are concerned none is guilty
   cause.culprit_hosts = HostsOf(cause.culprit_ranks, leader, findings, topology);
   if (IsRankTime(leader.kind) && leader.phase != signal::Phase::kData) DoubtStage(topology, cause);
+  if (leader.kind == FindingKind::kWaitSlow) DoubtNetwork(topology, cause);
   NameInput(leader, cause);
   if (!cause.culprit_ranks.empty()) {
     for (std::size_t r = 0; r < topology.world(); ++r) {
