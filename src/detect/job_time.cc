@@ -23,12 +23,6 @@ constexpr double kLeadsMost = 0.6;         // share of steps led by one rank tha
 constexpr double kYoungSeriesWorth = 2.0;  // extra worth of a young series: see Worth()
 constexpr double kYoungSteps = 32.0;
 
-LevelShift::Options Wandering(float wander) {
-  LevelShift::Options options;
-  options.wander = wander;
-  return options;
-}
-
 /// Median of the values that are there; NaN where none is.
 float MedianOf(std::span<const float> values, std::vector<float>& scratch) {
   scratch.clear();
@@ -42,27 +36,22 @@ float MedianOf(std::span<const float> values, std::vector<float>& scratch) {
 JobTimeDetector::JobTimeDetector(const signal::Topology& topology, const DetectOptions& options)
     : options_(options),
       world_(topology.world()),
-      wait_{FindingKind::kWaitSlow,
-            signal::Phase::kCommunicate,
-            "the shortest wait in the collective",
-            Episode(Wandering(0.1F)),
-            {}},
-      data_{FindingKind::kAllSlow,
-            signal::Phase::kData,
-            "the ranks' median time for input",
-            Episode(Wandering(0.1F)),
-            {}},
-      compute_{FindingKind::kAllSlow,
-               signal::Phase::kForward,
-               "the ranks' median compute time",
-               Episode(Wandering(0.1F)),
-               {}},
-      spread_{FindingKind::kUnevenWork,
-              signal::Phase::kForward,
-              "the gap from the median to the slowest rank",
-              Episode(Wandering(0.2F)),
-              {}},
+      wait_(MakeSeries(FindingKind::kWaitSlow, signal::Phase::kCommunicate,
+                       "the shortest wait in the collective", 0.1F)),
+      data_(MakeSeries(FindingKind::kAllSlow, signal::Phase::kData,
+                       "the ranks' median time for input", 0.1F)),
+      compute_(MakeSeries(FindingKind::kAllSlow, signal::Phase::kForward,
+                          "the ranks' median compute time", 0.1F)),
+      spread_(MakeSeries(FindingKind::kUnevenWork, signal::Phase::kForward,
+                         "the gap from the median to the slowest rank", 0.2F)),
       usual_(world_, signal::kMissing) {}
+
+JobTimeDetector::Series JobTimeDetector::MakeSeries(FindingKind kind, signal::Phase phase,
+                                                    const char* what, float wander) {
+  LevelShift::Options options;
+  options.wander = wander;
+  return {kind, phase, what, Episode(options), {}};
+}
 
 double JobTimeDetector::Worth(const Episode& episode) const {
   // What a level does by itself in the long run is not known after a minute: early on only large

@@ -29,6 +29,9 @@ class JobTimeDetector final : public Detector {
     signal::Finding told;
   };
 
+  /// `wander`: a guess of how far its level moves by itself (level_shift.h).
+  static Series MakeSeries(signal::FindingKind kind, signal::Phase phase, const char* what,
+                           float wander);
   void ObserveWait(const signal::Frame& frame, const Surroundings& around, FindingSink& sink);
   void ObserveSpread(const signal::Frame& frame, const Surroundings& around, FindingSink& sink);
   void Feed(Series& series, float seconds, const signal::Frame& frame, const Surroundings& around,
