@@ -28,7 +28,7 @@ TEST_P(CommunicatorContract, AllReduceOfEveryOpTypeAndOddSize) {
   Run([&](Communicator& comm) {
     for (const DType dtype : contract::kAllDTypes) {
       for (const ReduceOp op : contract::kAllOps) {
-        for (const std::size_t count : {1, 2, 3, 7, 8, 65, 1000, 4099}) {
+        for (const std::size_t count : {1U, 2U, 3U, 7U, 8U, 65U, 1000U, 4099U}) {
           contract::Values data(dtype, count);
           contract::Fill(data, Seed() + count, comm.rank(), op);
           ASSERT_TRUE(Succeeds(comm.AllReduce(data.buffer(), op, {.step = count})));
@@ -70,7 +70,7 @@ TEST_P(CommunicatorContract, NanSurvivesMinAndMax) {
           contract::Values data(dtype, 19);
           for (std::size_t i = 0; i < data.count(); ++i) data.Set(i, comm.rank());
           if (comm.rank() == guilty) {
-            for (const std::size_t i : {0, 9, 18}) data.Set(i, std::nan(""));
+            for (const std::size_t i : {0U, 9U, 18U}) data.Set(i, std::nan(""));
           }
           ASSERT_TRUE(Succeeds(comm.AllReduce(data.buffer(), op)));
           for (std::size_t i = 0; i < data.count(); ++i) {
@@ -128,7 +128,7 @@ TEST_P(CommunicatorContract, EmptyBuffersAreFine) {
 TEST_P(CommunicatorContract, AllGatherOfUnevenParts) {
   Run([&](Communicator& comm) {
     for (const DType dtype : contract::kAllDTypes) {
-      for (const std::size_t scale : {1, 7, 1031}) {
+      for (const std::size_t scale : {1U, 7U, 1031U}) {
         for (const bool in_place : {false, true}) {
           const auto counts = contract::UnevenCounts(world(), scale);
           const auto me = static_cast<std::size_t>(comm.rank());
@@ -156,7 +156,7 @@ TEST_P(CommunicatorContract, BroadcastFromEveryRoot) {
   Run([&](Communicator& comm) {
     for (const DType dtype : contract::kAllDTypes) {
       for (int root = 0; root < world(); ++root) {
-        for (const std::size_t count : {1, 3, 2049}) {
+        for (const std::size_t count : {1U, 3U, 2049U}) {
           contract::Values data(dtype, count);
           contract::Fill(data, Seed(), comm.rank(), ReduceOp::kSum);
           ASSERT_TRUE(Succeeds(comm.Broadcast(data.buffer(), root)));
@@ -174,7 +174,7 @@ TEST_P(CommunicatorContract, ReduceScatterOfUnevenParts) {
   Run([&](Communicator& comm) {
     for (const DType dtype : contract::kAllDTypes) {
       for (const ReduceOp op : contract::kAllOps) {
-        for (const std::size_t scale : {1, 13, 700}) {
+        for (const std::size_t scale : {1U, 13U, 700U}) {
           const auto counts = contract::UnevenCounts(world(), scale);
           const auto begin = std::accumulate(counts.begin(), counts.begin() + comm.rank(), 0UL);
           contract::Values send(dtype, std::accumulate(counts.begin(), counts.end(), 0UL));
@@ -289,6 +289,11 @@ struct WrongCall {
   std::function<Status(Communicator&, Buffer f)> call;
 };
 
+/// Elements of a buffer with `each` for every rank.
+std::size_t Elements(const Communicator& c, std::size_t each) {
+  return static_cast<std::size_t>(c.size()) * each;
+}
+
 std::vector<WrongCall> WrongCalls() {
   const auto counts = [](Communicator& c, std::size_t n) {
     return std::vector<std::size_t>(static_cast<std::size_t>(c.size()), n);
@@ -304,22 +309,22 @@ std::vector<WrongCall> WrongCalls() {
       {"too few counts", [](auto& c, Buffer f) { return c.AllGatherV(f, f, {}); }},
       {"counts against send",
        [=](auto& c, Buffer f) {
-         std::vector<float> all(c.size() * 3U);
+         std::vector<float> all(Elements(c, 3));
          return c.AllGatherV(f, AsBuffer(all), counts(c, 3));
        }},
       {"counts against receive",
        [=](auto& c, Buffer f) {
-         std::vector<float> all(c.size() * 4U + 1);
+         std::vector<float> all(Elements(c, 4) + 1);
          return c.AllGatherV(f, AsBuffer(all), counts(c, 4));
        }},
       {"types",
        [=](auto& c, Buffer f) {
-         std::vector<double> all(c.size() * 4U);
+         std::vector<double> all(Elements(c, 4));
          return c.ReduceScatter(AsBuffer(all), f, counts(c, 4), ReduceOp::kSum);
        }},
       {"scatter overlap",
        [=](auto& c, Buffer) {
-         std::vector<float> all(c.size() * 4U);
+         std::vector<float> all(Elements(c, 4));
          return c.ReduceScatter(AsBuffer(all), AsBuffer(std::span(all).first(4)), counts(c, 4),
                                 ReduceOp::kSum);
        }},

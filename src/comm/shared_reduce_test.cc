@@ -51,7 +51,7 @@ TEST_P(SharedReduceTest, ReducesEveryTypeOpAndSize) {
     for (const DType dtype : contract::kAllDTypes) {
       for (const ReduceOp op :
            {ReduceOp::kSum, ReduceOp::kMin, ReduceOp::kMax, ReduceOp::kProduct}) {
-        for (const std::size_t count : {1, 7, 65, 2049}) {
+        for (const std::size_t count : {1U, 7U, 65U, 2049U}) {
           ExpectReduced(shared, rank, world, contract::Values(dtype, count), op);
         }
       }
@@ -62,7 +62,8 @@ TEST_P(SharedReduceTest, ReducesEveryTypeOpAndSize) {
 TEST_P(SharedReduceTest, ReducesInPieces) {
   const int world = GetParam();
   RunShared(world, [&](SharedReduce& shared, int rank) {
-    for (const std::size_t count : {16'384, 1, 16'385, 0, 50'001}) {  // doubles: up to 4 pieces
+    for (const std::size_t count :
+         {16'384U, 1U, 16'385U, 0U, 50'001U}) {  // doubles: up to 4 pieces
       ExpectReduced(shared, rank, world, contract::Values(DType::kFloat64, count), ReduceOp::kSum);
     }
   });

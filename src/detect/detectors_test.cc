@@ -265,7 +265,7 @@ TEST(DetectorsTest, HealthyJobsFindNothing) {
 // What a rank marks as slow on purpose, and what all do together for a step, is no trouble.
 TEST(DetectorsTest, ExpectedSlownessFindsNothing) {
   std::vector<signal::Event> events = EventsOf({}, [](std::int64_t step, StepNumbers& numbers) {
-    if (step % 50 >= 45) numbers.compute[step % 3] *= 30.0F;
+    if (step % 50 >= 45) numbers.compute[static_cast<std::size_t>(step % 3)] *= 30.0F;
   });
   for (signal::Event& event : events) {
     auto* const frame = std::get_if<signal::Frame>(&event.what);
