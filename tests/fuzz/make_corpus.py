@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the seeds of corpus/csv, npz, recording, telemetry and step_csv (a first byte chooses the fuzzer's options).
+"""Writes the seeds of corpus/csv, npz, recording, telemetry, host_files and step_csv (a first byte of most chooses the fuzzer's options).
 
     make_corpus.py [FOLDER]     (default: corpus beside this file)
 
@@ -183,10 +183,26 @@ STEP_CSV = {
 }
 
 
+# The first line is also taken as a key or a path.
+HOST_FILES = {
+    "stat": b"cpu  1 1 1 1 1 1 1 1 0 0\ncpu0 10 2 3 400 50 6 7 80 9 9\ncpu3 1 0 0 5 0 0 0 0 0 0\nintr 5\n",
+    "process": b"47 (a) b) R 1 2 2 0 -1 4194304 100 0 12 0 500 70 0 0 20 0 3 0 9 1 256 1 1 1 0 0 0 0 0 0 0 0 0 0 17 5 0 0\n",
+    "schedstat": b"123 456 7\n",
+    "pressure": b"some avg10=0.00 avg60=1.00 avg300=0.50 total=1234\nfull avg10=0.00 total=9\n",
+    "meminfo": b"MemAvailable:\nMemTotal:  10 kB\nMemAvailable:   7 kB\n",
+    "limit": b"9223372036854771712\n",
+    "max": b"max\n",
+    "net_dev": b"Inter-| Receive\n lo: 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1\neth0:1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n",
+    "snmp": b"Ip: A\nIp: 1\nTcp: MaxConn RetransSegs\nTcp: -1 42\n",
+    "cgroup": b"9:cpu,memory:/a:b\n0::/../../x\n",
+    "mountinfo": b"/srv/me\n1 0 8:1 / / rw shared:1 - ext4 /dev/sda1 rw\n2 1 0:5 / /srv rw - nfs4 server:/srv rw\n",
+}
+
+
 def main():
     root = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else pathlib.Path(__file__).parent / "corpus"
     for folder, seeds in (("csv", CSV), ("npz", NPZ), ("recording", RECORDING), ("telemetry", TELEMETRY),
-                          ("step_csv", STEP_CSV)):
+                          ("host_files", HOST_FILES), ("step_csv", STEP_CSV)):
         (root / folder).mkdir(parents=True, exist_ok=True)
         for name, data in seeds.items():
             (root / folder / name).write_bytes(data)
