@@ -35,7 +35,8 @@ struct StepNumbers {
   std::vector<float> data, compute;  ///< seconds
   float transfer = 0.0F;             ///< seconds, of the collective itself
   std::vector<float> loss, norm, memory, retransmits, clock, hash;
-  std::vector<char> heard;  ///< 0: no report of the rank
+  std::vector<char> heard;                                ///< 0: no report of the rank
+  std::map<signal::Known, std::vector<float>> machine{};  ///< of the ranks' hosts, where told
 };
 
 /// What goes wrong in a step; nothing in a healthy one.
@@ -104,6 +105,7 @@ inline signal::Frame FrameOf(const StepNumbers& numbers, std::int64_t step, sign
   add(Known::kRetransmits, numbers.retransmits);
   add(Known::kClockOffset, numbers.clock);
   add(Known::kParameterHash, numbers.hash);
+  for (const auto& [metric, values] : numbers.machine) add(metric, values);
   return frame;
 }
 

@@ -1,5 +1,7 @@
 #include "detect/detector.h"
+#include "detect/exhaustion.h"
 #include "detect/host_counters.h"
+#include "detect/host_load.h"
 #include "detect/job_time.h"
 #include "detect/liveness.h"
 #include "detect/memory_trend.h"
@@ -30,6 +32,10 @@ const std::vector<DetectorKind>& DetectorTable() {
       {"rank-apart", "one rank's numbers away from the others'", 0.07, Make<RankApartDetector>},
       {"memory-trend", "memory that will reach its limit", 0.0, Make<MemoryTrendDetector>},
       {"host-counters", "retransmissions and clocks of hosts", 0.0, Make<HostCountersDetector>},
+      {"host-load", "hosts short of cores for all their ranks, or swapping", 0.0,
+       Make<HostLoadDetector>},
+      {"exhaustion", "memory of hosts and space on disks that will run out", 0.0,
+       Make<ExhaustionDetector>},
   };
   return kTable;
 }

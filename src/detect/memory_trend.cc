@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "detect/rise.h"
 #include "signal/metric.h"
 
 namespace ringward::detect {
@@ -13,39 +14,10 @@ namespace {
 using signal::IsMissing;
 using signal::Known;
 
-constexpr std::size_t kBlocks = 12;        // a trend is seen in
 constexpr std::size_t kFramesOfBlock = 8;  // at least, and
 constexpr double kSecondsOfBlock = 2.0;    // at least
 constexpr double kHorizonSeconds = 86'400.0;
 constexpr double kGrowthMin = 0.01;  // of the limit over the blocks seen
-constexpr int kRisesMin = 10;        // of 11 differences; by chance 12 in 2048 per window
-constexpr double kStraight = 0.1;    // scatter about the line over the growth, at most
-
-/// Median of the slopes between all pairs: bytes per second.
-double TheilSen(const std::vector<double>& t, const std::vector<float>& y) {
-  std::vector<double> slopes;
-  for (std::size_t i = 0; i < t.size(); ++i) {
-    for (std::size_t j = i + 1; j < t.size(); ++j) {
-      slopes.push_back((static_cast<double>(y[j]) - static_cast<double>(y[i])) /
-                       std::max(t[j] - t[i], 1e-9));
-    }
-  }
-  const auto middle = slopes.begin() + static_cast<std::ptrdiff_t>(slopes.size() / 2);
-  std::nth_element(slopes.begin(), middle, slopes.end());
-  return *middle;
-}
-
-double Scatter(const std::vector<double>& t, const std::vector<float>& y, double slope) {
-  std::vector<double> rest;
-  for (std::size_t i = 0; i < t.size(); ++i)
-    rest.push_back(static_cast<double>(y[i]) - slope * t[i]);
-  const auto middle = rest.begin() + static_cast<std::ptrdiff_t>(rest.size() / 2);
-  std::nth_element(rest.begin(), middle, rest.end());
-  const double center = *middle;
-  for (double& value : rest) value = std::fabs(value - center);
-  std::nth_element(rest.begin(), middle, rest.end());
-  return *middle;
-}
 
 }  // namespace
 
@@ -79,34 +51,29 @@ void MemoryTrendDetector::OnFrame(const signal::Frame& frame, const Surroundings
 void MemoryTrendDetector::EndBlock(const signal::Frame& frame, FindingSink& sink) {
   frames_ = 0;
   times_.push_back(signal::Seconds(frame.received));
-  if (times_.size() > kBlocks) times_.erase(times_.begin());
+  if (times_.size() > kRiseBlocks) times_.erase(times_.begin());
   for (std::size_t r = 0; r < world_; ++r) {
     Series& series = series_[r];
     // A rank that told nothing has no line: begin again.
     if (!series.any) series.blocks.clear();
     if (series.any) series.blocks.push_back(series.lowest);
-    if (series.blocks.size() > kBlocks) series.blocks.erase(series.blocks.begin());
+    if (series.blocks.size() > kRiseBlocks) series.blocks.erase(series.blocks.begin());
     series.any = false;
-    if (series.blocks.size() == kBlocks) Judge(r, frame, sink);
+    if (series.blocks.size() == kRiseBlocks) Judge(r, frame, sink);
   }
 }
 
 void MemoryTrendDetector::Judge(std::size_t rank, const signal::Frame& frame, FindingSink& sink) {
   Series& series = series_[rank];
-  int rises = 0;
-  for (std::size_t i = 1; i < kBlocks; ++i)
-    rises += series.blocks[i] > series.blocks[i - 1] ? 1 : 0;
-  if (rises < kRisesMin && series.told.id == 0) return;
-  const double slope = TheilSen(times_, series.blocks);
-  const double growth = slope * (times_.back() - times_.front());
+  const Rise rise = RiseOf(times_, series.blocks);
   const auto limit = static_cast<double>(series.limit);
-  const double left = (limit - static_cast<double>(series.blocks.back())) / std::max(slope, 1e-9);
-  const bool grows = series.limit > 0.0F && rises >= kRisesMin && growth > kGrowthMin * limit &&
-                     Scatter(times_, series.blocks, slope) < kStraight * growth &&
-                     left < kHorizonSeconds;
+  const double left =
+      (limit - static_cast<double>(series.blocks.back())) / std::max(rise.slope, 1e-9);
+  const bool grows =
+      limit > 0.0 && rise.straight && rise.growth > kGrowthMin * limit && left < kHorizonSeconds;
   signal::Finding& told = series.told;
   if (!grows) {
-    if (told.id != 0 && rises < static_cast<int>(kBlocks) / 2) {
+    if (told.id != 0 && rise.rises < static_cast<int>(kRiseBlocks) / 2) {
       sink.Close(told, frame.received);
     }
     return;
@@ -119,7 +86,7 @@ void MemoryTrendDetector::Judge(std::size_t rank, const signal::Frame& frame, Fi
   told.evidence = fmt::format(
       "memory of rank {} grows by {:.3g} MiB/s and reaches its limit of {:.3g} GiB in {:.3g} "
       "minutes",
-      rank, slope / 1048576.0, limit / 1073741824.0, left / 60.0);
+      rank, rise.slope / 1048576.0, limit / 1073741824.0, left / 60.0);
   sink.Add(told);
 }
 

@@ -31,6 +31,7 @@ constexpr double kSteady = 0.4;         // median over mean excess of a rank tha
 constexpr double kOverShare = 0.3;      // of the worth: below it trouble is over
 constexpr double kOverOfEffect = 0.15;  // or below this share of what it was
 constexpr double kTrendRate = 1.0 / 32.0;
+constexpr double kStarved = 0.6;  // of the excess: then it is for want of a core
 constexpr std::int64_t kFramesMin = 3;
 // What healthy ranks do by themselves is known the better the more of them were seen for longer:
 // the worth of a finding begins at 1 + kYoungWorth times its final value, and is halfway down after
@@ -42,8 +43,10 @@ constexpr double kYoungFrames = 256.0;
 
 SelfTimeDetector::SelfTimeDetector(const signal::Topology& topology, const DetectOptions& options)
     : options_(options),
+      topology_(topology),
       world_(topology.world()),
       shift_(topology.world(), topology.ByStage(), RankShift::Options{}),
+      starvation_(topology.world()),
       x_(world_),
       expected_(world_, 0.0F),
       data_level_(world_, kMissing),
@@ -149,7 +152,21 @@ void SelfTimeDetector::AccountOne(std::size_t rank, const signal::Frame& frame) 
   suspect.seconds += steps * static_cast<double>(times_.typical_step());
   if (rank == last_) suspect.lost += steps * static_cast<double>(largest_ - second_);
   suspect.recent.Add(excess);
+  if (starvation_.told(rank)) {
+    suspect.starved += starvation_.excess(rank);
+    suspect.excess_then = suspect.excess;
+    suspect.heard = true;
+  }
   suspect.trend += kTrendRate * (static_cast<double>(excess / typical_) - suspect.trend);
+}
+
+/// Of a rank that nothing speaks against.
+void SelfTimeDetector::LearnUsual(std::size_t rank) {
+  starvation_.Learn(rank);
+  const float data = times_.data()[rank];
+  if (IsMissing(data)) return;
+  float& usual = data_level_[rank];
+  usual = IsMissing(usual) ? data : usual + kTailFast * (data - usual);
 }
 
 void SelfTimeDetector::Account(const signal::Frame& frame, const Surroundings& around) {
@@ -161,9 +178,8 @@ void SelfTimeDetector::Account(const signal::Frame& frame, const Surroundings& a
     const auto found = suspects_.find(r);
     if (suspicious || found != suspects_.end()) {
       AccountOne(r, frame);
-    } else if (!IsMissing(times_.data()[r])) {
-      float& usual = data_level_[r];
-      usual = IsMissing(usual) ? times_.data()[r] : usual + kTailFast * (times_.data()[r] - usual);
+    } else {
+      LearnUsual(r);
     }
     if (found != suspects_.end() && found->second.open == 0 && !suspicious) suspects_.erase(found);
   }
@@ -172,6 +188,10 @@ void SelfTimeDetector::Account(const signal::Frame& frame, const Surroundings& a
 double SelfTimeDetector::Worth() const {
   const double seen = static_cast<double>(shift_.frames()) * static_cast<double>(world_) / 4.0;
   return options_.worth * (1.0 + kYoungWorth * kYoungFrames / (kYoungFrames + seen));
+}
+
+bool SelfTimeDetector::IsStarved(const Suspect& suspect) const {
+  return suspect.excess_then > 0.0 && suspect.starved > kStarved * suspect.excess_then;
 }
 
 signal::Finding SelfTimeDetector::Describe(std::size_t rank, const Suspect& suspect) const {
@@ -192,6 +212,12 @@ signal::Finding SelfTimeDetector::Describe(std::size_t rank, const Suspect& susp
       "{})",
       rank, 1e3 * mean, data ? "on its input" : "outside the collective",
       1e3 * static_cast<double>(expected_[rank]), suspect.steps, suspect.since_step);
+  if (IsStarved(suspect)) {
+    finding.kind = FindingKind::kRankStarved;
+    finding.phase = signal::Phase::kForward;
+    finding.host = topology_.place(rank).host;
+    finding.evidence += ": " + starvation_.Describe(rank);
+  }
   return finding;
 }
 
@@ -233,6 +259,7 @@ void SelfTimeDetector::Judge(std::size_t rank, Suspect& suspect, const signal::F
   const bool tailed = tail_hits_[rank] >= kTailHitsMin &&
                       static_cast<double>(tail_cusum_[rank]) > TailLevel(around);
   if (!shifted && !tailed) return;
+  if (!suspect.heard && starvation_.tells(rank, frame.received)) return;
   signal::Finding finding = Describe(rank, suspect);
   if (finding.effect < Worth()) return;
   finding.id = suspect.open = sink.NewId();
@@ -248,7 +275,12 @@ void SelfTimeDetector::Judge(std::size_t rank, Suspect& suspect, const signal::F
 
 void SelfTimeDetector::OnFrame(const signal::Frame& frame, const Surroundings& around,
                                FindingSink& sink) {
-  if (!Prepare(frame) || !shift_.Observe(x_)) return;
+  starvation_.Read(frame);
+  if (!Prepare(frame)) return;
+  if (!shift_.Observe(x_)) {
+    for (std::size_t r = 0; r < world_; ++r) starvation_.Learn(r);
+    return;
+  }
   FindTail();
   Account(frame, around);
   LearnTail();

@@ -7,6 +7,7 @@
 #include "detect/detector.h"
 #include "detect/rank_shift.h"
 #include "detect/robust.h"
+#include "detect/starvation.h"
 #include "detect/step_times.h"
 
 namespace ringward::detect {
@@ -17,7 +18,8 @@ namespace ringward::detect {
 /// median of the excess over its mean it is kRankSlow or kRankTail, by the phase that holds the
 /// excess the input or the machine, and told anew each time the stretch is twice as long. Excess
 /// below DetectOptions::worth of a step is not told, and while few ranks have shown few steps, only
-/// larger excess is.
+/// larger excess is. Where the source tells of run queues, time without a core that makes up most
+/// of the excess turns the finding into kRankStarved, and a rank is told only after such word.
 class SelfTimeDetector final : public Detector {
  public:
   SelfTimeDetector(const signal::Topology& topology, const DetectOptions& options);
@@ -32,6 +34,9 @@ class SelfTimeDetector final : public Detector {
     double excess = 0.0;       ///< seconds, sum
     double excess_data = 0.0;  ///< of it in phase data
     double seconds = 0.0;      ///< of the job's steps
+    double starved = 0.0;      ///< seconds without a core beyond the usual
+    double excess_then = 0.0;  ///< excess when that was last told
+    bool heard = false;        ///< it was told
     double lost = 0.0;         ///< seconds by which the job would have been faster without the rank
     Recent recent{64};         ///< excess of single frames, seconds
     std::uint64_t open = 0;    ///< id of the finding told; 0: none
@@ -43,6 +48,7 @@ class SelfTimeDetector final : public Detector {
   bool Prepare(const signal::Frame& frame);
   void FindTail();
   void LearnTail();
+  void LearnUsual(std::size_t rank);
   void Account(const signal::Frame& frame, const Surroundings& around);
   void AccountOne(std::size_t rank, const signal::Frame& frame);
   void Judge(std::size_t rank, Suspect& suspect, const signal::Frame& frame,
@@ -50,12 +56,15 @@ class SelfTimeDetector final : public Detector {
   signal::Finding Describe(std::size_t rank, const Suspect& suspect) const;
   void Tell(std::size_t rank, Suspect& suspect, FindingSink& sink);
   void Close(std::size_t rank, Suspect& suspect, signal::Time now, FindingSink& sink);
+  bool IsStarved(const Suspect& suspect) const;
   double TailLevel(const Surroundings& around) const;
   double Worth() const;
 
   const DetectOptions options_;
+  const signal::Topology topology_;
   const std::size_t world_;
   RankShift shift_;
+  Starvation starvation_;
   StepTimes times_;
   float floor_ = 0.0F;       ///< added to self time before the logarithm, seconds
   Recent first_steps_{8};    ///< that set the floor

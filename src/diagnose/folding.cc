@@ -46,6 +46,11 @@ bool ShareAHost(const Finding& a, const Finding& b, const signal::Topology& topo
   return !host(a).empty() && host(a) == host(b);
 }
 
+bool IsOfHost(FindingKind kind) {
+  return IsOneOf(kind, {FindingKind::kHostBusy, FindingKind::kHostSwaps,
+                        FindingKind::kMemoryRunsOut, FindingKind::kDiskRunsOut});
+}
+
 bool NearInSteps(const Finding& a, const Finding& b) {
   return std::llabs(a.since_step - b.since_step) <= kNearSteps;
 }
@@ -71,21 +76,34 @@ bool SlownessTogether(const Finding& member, const Finding& later,
   return NearInSteps(member, later);
 }
 
+/// What a host is short of, with its repeats and, where the job has one host, with what slows all.
+bool OfHostTogether(const Finding& member, const Finding& later, const signal::Topology& topology) {
+  if (member.kind == later.kind) return ShareAHost(member, later, topology);
+  const auto is_load = [](FindingKind kind) {
+    return IsOneOf(kind, {FindingKind::kHostBusy, FindingKind::kHostSwaps});
+  };
+  const bool explains = (is_load(member.kind) && IsJobTime(later.kind)) ||
+                        (is_load(later.kind) && IsJobTime(member.kind));
+  return explains && topology.ByHost().size() == 1 && NearInTime(member, later);
+}
+
 }  // namespace
 
 bool IsRankTime(FindingKind kind) {
-  return IsOneOf(kind, {FindingKind::kRankSlow, FindingKind::kRankTail});
+  return IsOneOf(kind, {FindingKind::kRankSlow, FindingKind::kRankTail, FindingKind::kRankStarved});
 }
 
 int Decisiveness(FindingKind kind) {
   constexpr FindingKind kOrder[] = {
-      FindingKind::kAllSlow,          FindingKind::kWaitSlow,  FindingKind::kUnevenWork,
-      FindingKind::kStageSlow,        FindingKind::kClockSkew, FindingKind::kSourceLost,
-      FindingKind::kGradientVanishes, FindingKind::kLossSpike, FindingKind::kGradientExplodes,
-      FindingKind::kLossDiverging,    FindingKind::kRankApart, FindingKind::kReplicasDiffer,
-      FindingKind::kRankTail,         FindingKind::kRankSlow,  FindingKind::kRetransmits,
-      FindingKind::kMemoryTrend,      FindingKind::kNonFinite, FindingKind::kRankStalled,
-      FindingKind::kRankSilent,       FindingKind::kRankEnded};
+      FindingKind::kAllSlow,          FindingKind::kWaitSlow,         FindingKind::kUnevenWork,
+      FindingKind::kHostBusy,         FindingKind::kStageSlow,        FindingKind::kClockSkew,
+      FindingKind::kSourceLost,       FindingKind::kGradientVanishes, FindingKind::kLossSpike,
+      FindingKind::kGradientExplodes, FindingKind::kLossDiverging,    FindingKind::kRankApart,
+      FindingKind::kReplicasDiffer,   FindingKind::kRankTail,         FindingKind::kRankSlow,
+      FindingKind::kRankStarved,      FindingKind::kRetransmits,      FindingKind::kHostSwaps,
+      FindingKind::kDiskRunsOut,      FindingKind::kMemoryRunsOut,    FindingKind::kMemoryTrend,
+      FindingKind::kNonFinite,        FindingKind::kRankStalled,      FindingKind::kRankSilent,
+      FindingKind::kRankEnded};
   return static_cast<int>(std::find(std::begin(kOrder), std::end(kOrder), kind) -
                           std::begin(kOrder));
 }
@@ -111,6 +129,7 @@ bool BelongTogether(const Finding& member, const Finding& later, const signal::T
     return IsOneOf(other, {FindingKind::kRetransmits, FindingKind::kWaitSlow}) &&
            NearInSteps(member, later);
   }
+  if (IsOfHost(member.kind) || IsOfHost(later.kind)) return OfHostTogether(member, later, topology);
   const auto is_slowness = [](FindingKind kind) {
     return IsRankTime(kind) || IsJobTime(kind) || kind == FindingKind::kStageSlow;
   };

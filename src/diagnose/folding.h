@@ -9,7 +9,7 @@ namespace ringward::diagnose {
 /// highest rank names it, and the others are its symptoms.
 int Decisiveness(signal::FindingKind kind);
 
-/// Slow always, or now and then.
+/// Slow always, now and then, or for want of a core.
 bool IsRankTime(signal::FindingKind kind);
 
 /// Whether `later` belongs to the incident that `member` is part of: the same trouble seen again,

@@ -128,6 +128,26 @@ TEST(IncidentsTest, SlownessIsNamed) {
   });
 }
 
+TEST(IncidentsTest, WantOfCoresIsNamed) {
+  ExpectIncidents({
+      {"for want of a core",
+       {OfHost(Made(kRankStarved, {5}), "node1")},
+       {"resource-contention busy-neighbour node1"}},
+      {"two of a host for want of cores",
+       {OfHost(Made(kRankStarved, {5}), "node1"), OfHost(Made(kRankStarved, {6}, 104), "node1")},
+       {"resource-contention busy-neighbour node1"}},
+      {"two slow by themselves, one for want of a core",
+       {Made(kRankSlow, {4}), OfHost(Made(kRankStarved, {5}), "node1"), Made(kRankSlow, {6})},
+       {"compute slow-rank 4 6"}},
+      {"short of cores alike",
+       {OfHost(Made(kHostBusy, {4, 5, 6, 7}), "node1")},
+       {"resource-contention host-overloaded node1"}},
+      {"short of cores, and one rank is slower",
+       {OfHost(Made(kHostBusy, {4, 5, 6, 7}), "node1"), Made(kRankSlow, {5})},
+       {"resource-contention host-overloaded node1", "compute slow-rank 5"}},
+  });
+}
+
 TEST(IncidentsTest, StopsAreNamed) {
   Finding aborted = Made(kRankEnded, {0, 1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15});
   aborted.at += std::chrono::seconds(1);
@@ -268,6 +288,34 @@ TEST(IncidentsTest, OneHostHasNoNetwork) {
     Finding slow = Made(kWaitSlow, {});
     slow.id = 1;
     EXPECT_EQ(Line(incidents.Fold(std::span(&slow, 1), 1.0).at(0)), line);
+  }
+}
+
+TEST(IncidentsTest, WhoHasNoCoreIsHitAndNotToBlame) {
+  Incidents incidents;
+  incidents.SetTopology(SixteenRanks());
+  Finding starved = OfHost(Made(kRankStarved, {5}), "node1");
+  starved.id = 1;
+  const auto cause = incidents.Fold(std::span(&starved, 1), 1.0).at(0);
+  EXPECT_EQ(cause.victim_ranks, Ranks{5});
+  EXPECT_EQ(cause.summary, "busy-neighbour: host node1; what rank-starved saw");
+  EXPECT_TRUE(signal::IsIncident(cause));
+}
+
+// What slows everybody on the one host there is has its reason in the host, and is no incident.
+TEST(IncidentsTest, AnOverloadedHostExplainsWhatIsSlowThere) {
+  for (const bool first : {false, true}) {
+    Incidents incidents;
+    incidents.SetTopology(signal::Topology(std::vector<signal::RankPlace>(4, {"here", 0, 0})));
+    Finding busy = OfHost(Made(kHostBusy, {0, 1, 2, 3}), "here");
+    Finding slow = Made(kAllSlow, {});
+    busy.id = 1;
+    slow.id = 2;
+    incidents.Fold(std::span(first ? &busy : &slow, 1), 1.0);
+    const auto cause = incidents.Fold(std::span(first ? &slow : &busy, 1), 1.0).at(0);
+    EXPECT_EQ(Line(cause), "resource-contention host-overloaded here");
+    EXPECT_FALSE(signal::IsIncident(cause));
+    EXPECT_EQ(incidents.All().size(), 1U);
   }
 }
 

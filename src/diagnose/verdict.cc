@@ -76,6 +76,18 @@ constexpr Rule kRules[] = {
      Remedy::kExcludeHost, "look at that host's link: cable, port, duplex, errors at the switch"},
     {FindingKind::kClockSkew, Category::kConfiguration, "clock-skew", true, 0.8, Remedy::kFixConfig,
      "synchronise that host's clock"},
+    {FindingKind::kRankStarved, Category::kResourceContention, "busy-neighbour", false, 0.85,
+     Remedy::kNone,
+     "see what else runs on that core (another job, a daemon, another guest of the machine) and "
+     "move it or the rank away"},
+    {FindingKind::kHostBusy, Category::kResourceContention, "host-overloaded", false, kUndecided,
+     Remedy::kNone, "give that machine fewer ranks or threads, or end what else runs there"},
+    {FindingKind::kHostSwaps, Category::kMemory, "host-swaps", false, 0.8, Remedy::kNone,
+     "make room on that machine: fewer ranks, smaller batches, fewer loader processes"},
+    {FindingKind::kMemoryRunsOut, Category::kMemory, "memory-runs-out", false, 0.75,
+     Remedy::kRestart, "find what grows on that machine before the kernel kills a rank for it"},
+    {FindingKind::kDiskRunsOut, Category::kDataIo, "disk-runs-out", false, 0.75, Remedy::kNone,
+     "make room on that disk, or stop what fills it, before checkpoints fail"},
 };
 
 const Rule& RuleOf(FindingKind kind) {
@@ -101,7 +113,10 @@ std::vector<std::int32_t> RanksOf(std::span<const Finding> findings, const Findi
     // The others end because of the first.
     const bool late = kind == FindingKind::kRankEnded && finding.at > leader.at;
     if (late) continue;
-    if (finding.kind == kind || (IsRankTime(kind) && IsRankTime(finding.kind)))
+    // Who has no core is not to blame beside one that is slow by itself.
+    const bool excused =
+        finding.kind == FindingKind::kRankStarved && kind != FindingKind::kRankStarved;
+    if (finding.kind == kind || (IsRankTime(kind) && IsRankTime(finding.kind) && !excused))
       ranks.insert(finding.ranks.begin(), finding.ranks.end());
   }
   return {ranks.begin(), ranks.end()};
@@ -198,17 +213,19 @@ void AddUp(std::span<const Finding> findings, double step_seconds, Cause& cause)
   cause.speedup_without = 1.0 / std::max(1.0 - std::min(lost_share, 0.99), 0.01);
 }
 
-/// The most decisive finding. Of a machine's ranks the majority says whether it is slow always or
-/// now and then.
+/// The most decisive finding. Of a machine's ranks the majority says whether it is slow always, now
+/// and then, or for want of cores.
 const Finding& LeaderOf(std::span<const Finding> findings) {
-  const auto slow = std::count_if(findings.begin(), findings.end(), [](const Finding& finding) {
-    return finding.kind == FindingKind::kRankSlow;
-  });
-  const auto tail = std::count_if(findings.begin(), findings.end(), [](const Finding& finding) {
-    return finding.kind == FindingKind::kRankTail;
-  });
+  const auto count = [&](FindingKind kind) {
+    return std::count_if(findings.begin(), findings.end(),
+                         [kind](const Finding& finding) { return finding.kind == kind; });
+  };
+  const auto slow = count(FindingKind::kRankSlow);
+  const auto tail = count(FindingKind::kRankTail);
+  const bool by_themselves = slow + tail > count(FindingKind::kRankStarved);
   const auto weight = [&](const Finding& finding) {
-    const bool outvoted = finding.kind == FindingKind::kRankSlow && tail > slow;
+    const bool outvoted = (finding.kind == FindingKind::kRankSlow && tail > slow) ||
+                          (finding.kind == FindingKind::kRankStarved && by_themselves);
     return outvoted ? Decisiveness(FindingKind::kRankTail) - 1 : Decisiveness(finding.kind);
   };
   return *std::max_element(
@@ -237,6 +254,7 @@ Cause Judge(std::span<const Finding> findings, const signal::Topology& topology,
   if (IsRankTime(leader.kind) && leader.phase != signal::Phase::kData) DoubtStage(topology, cause);
   if (leader.kind == FindingKind::kWaitSlow) DoubtNetwork(topology, cause);
   NameInput(leader, cause);
+  if (leader.kind == FindingKind::kRankStarved) cause.victim_ranks = RanksOf(findings, leader);
   if (!cause.culprit_ranks.empty()) {
     for (std::size_t r = 0; r < topology.world(); ++r) {
       const auto rank = static_cast<std::int32_t>(r);

@@ -37,7 +37,7 @@ std::vector<signal::Event> EveryKind() {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const signal::Time late(kTimeMax);
   signal::Frame frame{.step = -5, .steps = 7, .received = kStart, .expected_slow = true};
-  frame.columns = {{13, {nan, -0.0F, signal::kMissing}},
+  frame.columns = {{signal::kKnownMetrics, {nan, -0.0F, signal::kMissing}},
                    {0, {INFINITY, -INFINITY, std::numeric_limits<float>::denorm_min()}}};
   const signal::Topology places({{"a b", -1, 7}, {"", 0, 0}, {"\xff\n", 2, 1}});
   std::vector<signal::Event> events;
@@ -66,7 +66,7 @@ TEST(RoundTripTest, GivesBackEveryKindOfEvent) {
   ASSERT_TRUE(writer.Close());
   auto closed = *Reader::Open(file.path());
   ExpectSame(ReadEvents(closed), wanted);
-  EXPECT_EQ(closed.metrics().NameOf(13), "queue_length");
+  EXPECT_EQ(closed.metrics().NameOf(signal::kKnownMetrics), "queue_length");
 }
 
 TEST(RoundTripTest, GivesBackARunInManyBatchesAndAfterReopening) {

@@ -83,7 +83,7 @@ class TestRun {
     frame.step = step_;
     frame.received = now_;
     frame.expected_slow = step_ % 7 == 0;
-    for (const signal::MetricId metric : {0U, 3U, 4U, 13U}) {
+    for (const signal::MetricId metric : {0U, 3U, 4U, signal::MetricId{signal::kKnownMetrics}}) {
       signal::Column column{metric, std::vector<float>(world_)};
       for (float& value : column.values) value = static_cast<float>(1.0 + 0.05 * rng_.Normal());
       frame.columns.push_back(std::move(column));

@@ -31,8 +31,13 @@ enum class FindingKind : std::uint8_t {
   kMemoryTrend,     ///< memory grows towards its limit
   kRetransmits,     ///< a host sends again far more than before
   kClockSkew,       ///< a host's wall clock has moved
+  kRankStarved,     ///< one rank is slow as kRankSlow, for the time in which it had no core
+  kHostBusy,        ///< all ranks of a host are short of cores
+  kHostSwaps,       ///< a host moves memory to and from its disk
+  kMemoryRunsOut,   ///< memory left on a host falls towards none
+  kDiskRunsOut,     ///< space left on a disk does
 };
-inline constexpr std::size_t kFindingKinds = 20;
+inline constexpr std::size_t kFindingKinds = 25;
 
 /// "rank-slow", ….
 const char* NameOf(FindingKind kind);

@@ -40,12 +40,33 @@ enum class Known : MetricId {
   kReducedNorm,    ///< of the gradient after the reduction: the same on all ranks
   kSamples,        ///< rows of the rank in this step
   kMemory,         ///< bytes resident
-  kMemoryLimit,    ///< bytes the process or its cgroup may hold
+  kMemoryLimit,    ///< bytes the process may hold: its own and what its host or cgroup has left
   kRetransmits,    ///< TCP segments sent again by the rank's host, per second
   kClockOffset,    ///< the host's wall clock minus the receiver's
   kParameterHash,  ///< folded to 24 bits, so that a float32 holds it: equal on replicas
+  // What the rank's machine did since the rank reported it last; rates are per second.
+  kCpu,             ///< cores that the process used
+  kRunWait,         ///< share of the time that it could have run and had no core
+  kCoreStolen,      ///< share of the time that the hypervisor took it off its core
+  kCoreOthers,      ///< share of its core's time that other processes used
+  kCore,            ///< number of the core it ran on last
+  kPreempted,       ///< involuntary context switches
+  kMajorFaults,     ///< pages read from a disk
+  kStorageBytes,    ///< that it read from and wrote to storage
+  kCpuPressure,     ///< share of the time that something on the host stood still for it
+  kMemoryPressure,  ///< the same for memory
+  kIoPressure,      ///< and for storage
+  kMemoryLeft,      ///< bytes, of the host or the cgroup, whichever is nearer
+  kSwapBytes,       ///< in and out
+  kNetworkBytes,    ///< both ways
+  kNetworkErrors,   ///< and drops
+  kTemperature,     ///< degrees Celsius, the host's hottest sensor
+  kRootFree,        ///< bytes free in /
+  kSharedFree,      ///< in /dev/shm
+  kTemporaryFree,   ///< in /tmp
+  kWorkFree,        ///< where the rank works
 };
-inline constexpr std::size_t kKnownMetrics = 13;
+inline constexpr std::size_t kKnownMetrics = 33;
 
 inline MetricId IdOf(Known metric) { return static_cast<MetricId>(metric); }
 

@@ -14,10 +14,11 @@ const char* NameOf(Phase phase) {
 
 const char* NameOf(FindingKind kind) {
   constexpr std::array<const char*, kFindingKinds> kNames = {
-      "rank-slow",   "rank-tail",       "stage-slow",     "all-slow",          "wait-slow",
-      "uneven-work", "rank-stalled",    "rank-silent",    "rank-ended",        "source-lost",
-      "non-finite",  "loss-spike",      "loss-diverging", "gradient-explodes", "gradient-vanishes",
-      "rank-apart",  "replicas-differ", "memory-trend",   "retransmits",       "clock-skew"};
+      "rank-slow",    "rank-tail",       "stage-slow",     "all-slow",          "wait-slow",
+      "uneven-work",  "rank-stalled",    "rank-silent",    "rank-ended",        "source-lost",
+      "non-finite",   "loss-spike",      "loss-diverging", "gradient-explodes", "gradient-vanishes",
+      "rank-apart",   "replicas-differ", "memory-trend",   "retransmits",       "clock-skew",
+      "rank-starved", "host-busy",       "host-swaps",     "memory-runs-out",   "disk-runs-out"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 

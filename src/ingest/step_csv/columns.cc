@@ -48,6 +48,11 @@ constexpr std::array kExact = {
     Name{"memory_bytes", Role::kMetric, Known::kMemory},
     Name{"memory_limit_bytes", Role::kMetric, Known::kMemoryLimit},
     Name{"retransmits_per_second", Role::kMetric, Known::kRetransmits},
+    Name{"run_wait_share", Role::kMetric, Known::kRunWait},
+    Name{"core_stolen_share", Role::kMetric, Known::kCoreStolen},
+    Name{"core_others_share", Role::kMetric, Known::kCoreOthers},
+    Name{"swap_bytes_per_second", Role::kMetric, Known::kSwapBytes},
+    Name{"memory_left_bytes", Role::kMetric, Known::kMemoryLeft},
 };
 
 /// A time's name without its unit.
