@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "watch/machine_values.h"
+
 namespace ringward::watch {
 namespace {
 
@@ -144,6 +146,27 @@ void JobEvents::TakeMetrics(const RankSight& sight) {
   }
 }
 
+void JobEvents::TakeMachine(const RankSight& sight) {
+  Rank& rank = ranks_.at(sight.who.rank);
+  for (const MachineValue& value : sight.machine) {
+    Machine& machine = rank.machine[value.metric];
+    machine.sum += value.value;
+    machine.last = value.value;
+    ++machine.count;
+  }
+}
+
+/// What the machine did until now, with the newest step that has ended: rates as their means.
+void JobEvents::AddMachine(std::int32_t rank, std::int64_t step) {
+  // A job that is all here has no network: what the machine sends again is not its.
+  const bool all_here = ranks_.size() == static_cast<std::size_t>(run_.world);
+  for (const auto& [metric, value] : std::exchange(ranks_.at(rank).machine, {})) {
+    if (all_here && metric == Known::kRetransmits) continue;
+    const bool mean = !IsLevel(metric);
+    AddSample(rank, metric, step, mean ? value.sum / value.count : value.last);
+  }
+}
+
 void JobEvents::AddSample(std::int32_t rank, Known metric, std::int64_t step, double value) {
   frames_->Add({.rank = rank,
                 .metric = signal::IdOf(metric),
@@ -203,6 +226,7 @@ void JobEvents::TakeStep(const Ended& ended) {
     const double parts = known == Known::kSamples ? record.steps : static_cast<double>(value.count);
     add(known, value.sum / std::max(parts, 1.0));
   }
+  if (counts && ended.newest) AddMachine(ended.rank, step);
   if (counts)
     frames_->End({.rank = ended.rank,
                   .step = step,
@@ -215,7 +239,7 @@ void JobEvents::TakeSteps(std::span<const RankSight> sights) {
   std::vector<Ended> ended;
   for (const RankSight& sight : sights) {
     for (const telemetry::StepRecord& record : sight.batch.steps)
-      ended.push_back({sight.who.rank, &record});
+      ended.push_back({sight.who.rank, &record, &record == &sight.batch.steps.back()});
   }
   std::stable_sort(ended.begin(), ended.end(), [](const Ended& a, const Ended& b) {
     return a.record->end_ns < b.record->end_ns;
@@ -322,6 +346,7 @@ std::vector<signal::Event> JobEvents::Take(std::span<const RankSight> sights,
   for (const RankSight& sight : sights) {
     Meet(sight);
     TakeMetrics(sight);
+    TakeMachine(sight);
   }
   TakeSteps(sights);
   TakeFrames();

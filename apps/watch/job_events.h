@@ -56,14 +56,20 @@ class JobEvents {
     double sum = 0.0;
     std::uint64_t count = 0;
   };
+  struct Machine {
+    double sum = 0.0;
+    double last = 0.0;
+    int count = 0;
+  };
   struct Rank {
     std::int32_t pid = 0;
     std::uint64_t start_time = 0;
     bool gone = false;
     std::uint64_t last_step = 0;
     bool any_step = false;
-    int generation = 0;             ///< times that its steps began again
-    std::vector<Metric> pending{};  ///< of steps that have not ended yet
+    int generation = 0;                          ///< times that its steps began again
+    std::vector<Metric> pending{};               ///< of steps that have not ended yet
+    std::map<signal::Known, Machine> machine{};  ///< told since its last step with any
     Clock::Duration last_end{};
     std::uint64_t cpu_ticks = 0;
     Clock::Duration cpu_changed{};
@@ -75,12 +81,15 @@ class JobEvents {
   struct Ended {
     std::int32_t rank;
     const telemetry::StepRecord* record;
+    bool newest;  ///< of the rank's in this look
   };
 
   void Open();
   void Push(decltype(signal::Event::what) what);
   void Meet(const RankSight& sight);
   void TakeMetrics(const RankSight& sight);
+  void TakeMachine(const RankSight& sight);
+  void AddMachine(std::int32_t rank, std::int64_t step);
   void TakeSteps(std::span<const RankSight> sights);
   void TakeStep(const Ended& ended);
   void AddSample(std::int32_t rank, signal::Known metric, std::int64_t step, double value);

@@ -13,9 +13,13 @@
 #include "launch/process.h"
 #include "telemetry/guest/segment.h"
 #include "telemetry/segment_folder.h"
+#include "watch/machine_values.h"
 
 namespace ringward::watch {
 namespace {
+
+/// Not longer than a second between looks that come four times as often.
+constexpr std::chrono::milliseconds kSampleEvery{900};
 
 std::string HostName() {
   std::array<char, 256> name{};
@@ -48,6 +52,8 @@ std::optional<comm::ProcessStat> Living(std::int32_t pid, std::uint64_t start_ti
 LocalSource::LocalSource(LocalSourceOptions options, const Clock& clock)
     : options_(std::move(options)),
       clock_(clock),
+      proc_(options_.root + "/proc"),
+      machine_(options_.root),
       host_(HostName()),
       job_in_name_(telemetry::MakeSegmentName(options_.job.c_str(), 0, 0, 0).job),
       pid_namespace_(PidNamespace()) {}
@@ -70,6 +76,7 @@ void LocalSource::Follow(const std::string& path) {
     Refuse(path, "its process is in another pid namespace (a container)");
     return;
   }
+  machine_.Follow(who.pid);
   Fd process = launch::OpenProcess(who.pid, who.start_time);
   followed_.emplace(path, Followed{*std::move(reader), std::move(process)});
 }
@@ -79,15 +86,14 @@ void LocalSource::FindNew() {
     const bool wanted = options_.job.empty() || entry.job == job_in_name_;
     if (!wanted || followed_.contains(entry.path) || refused_.contains(entry.path)) continue;
     // What the dead left behind tells of the past.
-    if (IsMine(entry.path) && Living(entry.pid, entry.start_time, options_.proc))
-      Follow(entry.path);
+    if (IsMine(entry.path) && Living(entry.pid, entry.start_time, proc_)) Follow(entry.path);
   }
 }
 
 std::optional<RankSight> LocalSource::SightOf(Followed& rank) {
   RankSight sight{.who = rank.reader.info()};
   // Looked at before the segment is read: what is dead now writes nothing later.
-  const auto process = Living(sight.who.pid, sight.who.start_time, options_.proc);
+  const auto process = Living(sight.who.pid, sight.who.start_time, proc_);
   auto batch = rank.reader.Read();
   auto state = rank.reader.State();
   if (!batch || !state) {
@@ -104,13 +110,25 @@ std::optional<RankSight> LocalSource::SightOf(Followed& rank) {
   return sight;
 }
 
+bool LocalSource::SampleMachine() {
+  const Clock::Duration now = clock_.Now();
+  if (followed_.empty() || now < next_sample_) return false;
+  machine_.Sample(now);
+  next_sample_ = now + kSampleEvery;
+  return true;
+}
+
 std::vector<RankSight> LocalSource::Look() {
   FindNew();
+  const bool sampled = SampleMachine();
   std::vector<RankSight> sights;
   bool left_behind = false;
   for (auto at = followed_.begin(); at != followed_.end();) {
     auto sight = SightOf(at->second);
     const bool last = !sight || sight->ended;
+    const std::int32_t pid = at->second.reader.info().pid;
+    if (sampled && sight) sight->machine = MachineValuesOf(machine_.host(), machine_.Of(pid));
+    if (last) machine_.Forget(pid);
     if (sight) {
       left_behind |= sight->ended && !sight->state.closed;
       sights.push_back(*std::move(sight));

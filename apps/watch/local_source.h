@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "telemetry/guest/segment.h"
+#include "telemetry/host/host_sampler.h"
 #include "telemetry/segment_reader.h"
 #include "watch/source.h"
 
@@ -17,7 +18,7 @@ namespace ringward::watch {
 struct LocalSourceOptions {
   std::string job;  ///< the name as the recorder was given it; empty: all jobs of this user
   std::string folder = telemetry::kSegmentFolder;
-  std::string proc = "/proc";  ///< or a test's stand-in
+  std::string root;  ///< "", or a test's stand-in for the file system with /proc and /sys
 };
 
 /// The ranks on this machine that record into shared memory, as far as they are this user's and in
@@ -40,11 +41,16 @@ class LocalSource final : public Source {
   void FindNew();
   void Follow(const std::string& path);
   void Refuse(const std::string& path, const std::string& why);
+  /// Once a second, while ranks are followed.
+  bool SampleMachine();
   /// Nothing where the segment can be read no more.
   std::optional<RankSight> SightOf(Followed& rank);
 
   LocalSourceOptions options_;
   const Clock& clock_;
+  std::string proc_;
+  telemetry::HostSampler machine_;
+  Clock::Duration next_sample_{};
   std::string host_;
   std::string job_in_name_;
   std::uint64_t pid_namespace_;

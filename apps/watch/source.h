@@ -6,9 +6,16 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "signal/metric.h"
 #include "telemetry/segment_reader.h"
 
 namespace ringward::watch {
+
+/// A number of a rank's machine.
+struct MachineValue {
+  signal::Known metric{};
+  double value = 0.0;
+};
 
 /// What one look at a rank shows. Times in it are those of the host's monotonic clock.
 struct RankSight {
@@ -18,6 +25,8 @@ struct RankSight {
   bool stopped = false;           ///< its process (SIGSTOP, a debugger)
   std::uint64_t cpu_ticks = 0;    ///< processor time its process has used so far
   bool ended = false;             ///< its process is gone, or its recorder closed: the last sight
+  /// What its machine did since this was told last; in about one look a second.
+  std::vector<MachineValue> machine{};
 };
 
 /// Where the ranks of jobs are seen. Not safe for concurrent use.

@@ -35,10 +35,17 @@ class FakeSource final : public Source {
 
   std::vector<RankSight> Look() override {
     if (!frozen_) {
-      for (; clock_.Now() - ended_ >= kStep; ended_ += kStep) EndStep();
+      for (; clock_.Now() - ended_ >= kStep + slow_; ended_ += kStep + slow_) EndStep();
+    }
+    if (clock_.Now() - sampled_ >= std::chrono::seconds(1)) {
+      sampled_ = clock_.Now();
+      for (RankSight& sight : sights_) sight.machine = MachineOf(sight.who.rank);
     }
     std::vector<RankSight> seen = sights_;
-    for (RankSight& sight : sights_) sight.batch = {};
+    for (RankSight& sight : sights_) {
+      sight.batch = {};
+      sight.machine.clear();
+    }
     std::erase_if(sights_, [](const RankSight& sight) { return sight.ended; });
     return seen;
   }
@@ -68,21 +75,37 @@ class FakeSource final : public Source {
       sight.state.closed = closed;
     }
   }
+  /// Rank 1 needs 30 ms longer for a step, `queued` of them for want of a core.
+  void Slow(milliseconds queued) {
+    slow_ = milliseconds(30);
+    queued_ = queued;
+  }
   /// Added to the loss of a rank in each step.
   std::function<double(std::int32_t rank)> loss = [](std::int32_t) { return 1.0; };
 
  private:
+  std::vector<MachineValue> MachineOf(std::int32_t rank) const {
+    const double queued =
+        rank == 1 ? std::chrono::duration<double>(queued_) / (kStep + slow_) : 0.0;
+    return {{signal::Known::kRunWait, 0.01 + queued},
+            {signal::Known::kCore, static_cast<double>(rank)},
+            {signal::Known::kCoreOthers, queued}};
+  }
+
   void EndStep() {
     for (RankSight& sight : sights_) {
       // A little noise, the same in every run.
       const std::uint64_t noise =
           (step_ * 7919 + static_cast<std::uint64_t>(sight.who.rank) * 104729) % 1000;
-      telemetry::StepRecord record{.end_ns = (ended_ + kStep).count(), .step = step_, .steps = 1};
+      telemetry::StepRecord record{
+          .end_ns = (ended_ + kStep + slow_).count(), .step = step_, .steps = 1};
+      const auto slow = static_cast<std::uint64_t>(std::chrono::nanoseconds(slow_).count());
+      const std::uint64_t own = sight.who.rank == 1 ? slow : 0;
       record.phase_ns[static_cast<std::size_t>(telemetry::Phase::kForward)] =
-          45'000'000 + noise * 1000;
+          45'000'000 + noise * 1000 + own;
       record.phase_ns[static_cast<std::size_t>(telemetry::Phase::kCommunicate)] =
-          5'000'000 - noise * 1000;
-      record.total_ns = 50'000'000;
+          5'000'000 - noise * 1000 + slow - own;
+      record.total_ns = 50'000'000 + slow;
       const double value = loss(sight.who.rank);
       sight.batch.steps.push_back(record);
       sight.batch.metrics.push_back(
@@ -95,6 +118,9 @@ class FakeSource final : public Source {
     ++step_;
   }
 
+  milliseconds slow_{};
+  milliseconds queued_{};
+  Clock::Duration sampled_{};
   ManualClock& clock_;
   std::vector<RankSight> sights_;
   std::string host_ = "here";
@@ -159,6 +185,29 @@ TEST_F(WatcherTest, AFrozenRankIsNamedInTimeAndItIsOverWhenItGoesOn) {
     source_.Thaw();
     Run(std::chrono::seconds(20));
     EXPECT_THAT(News(), ElementsAre("found rank-frozen 2", "over rank-frozen 2"));
+  }
+}
+
+TEST_F(WatcherTest, ARankWithoutACoreIsToldFromASlowOne) {
+  const struct {
+    milliseconds queued;
+    const char* news;
+  } rows[] = {{milliseconds(0), "found slow-rank 1"},
+              {milliseconds(10), "found slow-rank 1"},
+              {milliseconds(29), "found busy-neighbour"}};
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.queued.count());
+    ManualClock clock;
+    FakeSource source(clock);
+    Heard heard;
+    Watcher watcher({}, source, clock, heard);
+    for (int look = 0; look < 200; ++look) {
+      if (look == 100) source.Slow(row.queued);
+      watcher.Look();
+      source.Wait(watcher.next_look());
+    }
+    std::erase(heard.lines, "job job");
+    EXPECT_THAT(heard.lines, ElementsAre(row.news));
   }
 }
 
@@ -265,6 +314,26 @@ TEST(LocalSourceTest, SeesTheSegmentsOfLivingProcesses) {
   ASSERT_EQ(sights.size(), 1U);
   EXPECT_TRUE(sights[0].ended && sights[0].state.closed);
   EXPECT_THAT(source.Look(), IsEmpty());
+}
+
+TEST(LocalSourceTest, SeesTheMachineOnceASecond) {
+  const telemetry::TestFolder folder;
+  ManualClock clock;
+  LocalSource source({.folder = folder.path()}, clock);
+  telemetry::TestRecorder recorder(folder.options(0, 1));
+  std::vector<std::size_t> told;
+  for (int look = 0; look < 8; ++look, clock.Advance(milliseconds(250))) {
+    const auto sights = source.Look();
+    ASSERT_EQ(sights.size(), 1U);
+    told.push_back(sights[0].machine.size());
+    if (look != 4) continue;
+    const auto& values = sights[0].machine;
+    EXPECT_TRUE(std::any_of(values.begin(), values.end(), [](const MachineValue& value) {
+      return value.metric == signal::Known::kMemoryLimit && value.value > 0.0;
+    }));
+  }
+  EXPECT_GT(told[4], told[0]);  // rates need two samples
+  for (const std::size_t look : {1U, 2U, 3U, 5U, 6U, 7U}) EXPECT_EQ(told[look], 0U);
 }
 
 TEST(LocalSourceTest, SeesTheNamedJobOnly) {

@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+"""Watches a made-up job of three ranks, each of which works for a fixed processor time in every step, and sees whether the
+watcher tells a rank that lost its core to a neighbour from one that has become slow itself.
+
+    watch_host.py build/release/bin/ringward PYTHON-FOLDER LIBRARY [--only NAME]
+
+The ranks share the machine with whatever else runs on it: what is asserted is what a slow rank is called, never how slow it is.
+"""
+import argparse
+import json
+import multiprocessing
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+
+RANK = 1  # alone on the last core; the others share the first
+WORK = (0.010, 0.030, 0.010)  # processor seconds a step
+NEIGHBOURS = 3
+
+
+def rank_main(rank, job, barrier, slower):
+    import ringward_guest as rg
+    cores = sorted(os.sched_getaffinity(0))
+    os.sched_setaffinity(0, {cores[-1] if rank == RANK else cores[0]})
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    with rg.Recorder(job, rank, len(WORK)) as recorder:
+        number = 0
+        while True:
+            with recorder.step(number):
+                recorder.phase(rg.FORWARD)
+                until = time.thread_time() + WORK[rank] * (slower.value if rank == RANK else 1)
+                while time.thread_time() < until:
+                    pass
+                recorder.phase(rg.COMMUNICATE)
+                barrier.wait()
+            number += 1
+
+
+class Watched:
+    def __init__(self, ringward, folder):
+        self.job = "host-" + uuid.uuid4().hex[:8]
+        self.slower = multiprocessing.Value("d", 1.0)
+        barrier = multiprocessing.Barrier(len(WORK))
+        self.ranks = [multiprocessing.Process(target=rank_main, args=(rank, self.job, barrier, self.slower), daemon=True)
+                      for rank in range(len(WORK))]
+        self.neighbours = []
+        self.news = folder / "news.jsonl"
+        self.record = folder / "run.rwrec"
+        for rank in self.ranks:
+            rank.start()
+        with open(self.news, "w", encoding="utf-8") as out:
+            self.watcher = subprocess.Popen([ringward, "watch", "--job", self.job, "--json", "--record", self.record],
+                                            stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.PIPE, text=True)
+        time.sleep(15)  # what is usual must be known before anything can be unusual
+
+    def crowd(self):
+        """Programs that want the core of RANK all the time."""
+        core = str(sorted(os.sched_getaffinity(0))[-1])
+        for _ in range(NEIGHBOURS):
+            self.neighbours.append(subprocess.Popen(["taskset", "-c", core, sys.executable, "-c", "while True: pass"]))
+
+    def incidents(self):
+        lines = map(json.loads, self.news.read_text().splitlines())
+        return [n for n in lines if n["type"] == "incident"]
+
+    def wait_for(self, cause, limit=40):
+        """The latest word on the first incident of that cause."""
+        end = time.monotonic() + limit
+        while time.monotonic() < end:
+            if found := [i for i in self.incidents() if i["cause"] == cause]:
+                return found[0]
+            time.sleep(0.1)
+        raise AssertionError(f"no {cause} within {limit} s: {[i['summary'] for i in self.incidents()]}")
+
+    def end(self):
+        self.watcher.send_signal(signal.SIGTERM)
+        _, err = self.watcher.communicate(timeout=60)
+        assert self.watcher.returncode == 130, err
+
+    def destroy(self):
+        for process in self.neighbours:
+            process.kill()
+            process.wait()
+        if self.watcher.poll() is None:
+            self.watcher.kill()
+            self.watcher.communicate()
+        for rank in self.ranks:
+            rank.kill()
+            rank.join()
+
+
+def recorded(record, ringward):
+    """What a replay of the recording finds."""
+    done = subprocess.run([ringward, "replay", "--json", record], capture_output=True, text=True, check=False)
+    assert done.returncode == 1, done.stderr
+    return {i["cause"] for i in json.loads(done.stdout)["incidents"]}
+
+
+def a_busy_neighbour_is_told(watched, ringward):
+    before = len(watched.incidents())
+    watched.crowd()
+    found = watched.wait_for("busy-neighbour")
+    assert found["category"] == "resource-contention" and found["culprit_ranks"] == [], found
+    assert found["culprit_hosts"] == [os.uname().nodename] and found["victim_ranks"] == [RANK], found
+    blamed = [i for i in watched.incidents()[before:] if RANK in i["culprit_ranks"]]
+    assert not blamed, blamed
+    watched.end()
+    assert "busy-neighbour" in recorded(watched.record, ringward)
+    return found["summary"]
+
+
+def a_slow_rank_stays_one(watched, ringward):
+    watched.slower.value = 2.0
+    found = watched.wait_for("slow-rank")
+    assert found["culprit_ranks"] == [RANK], found
+    watched.end()
+    assert "slow-rank" in recorded(watched.record, ringward)
+    return found["summary"]
+
+
+TESTS = {test.__name__: test for test in (a_busy_neighbour_is_told, a_slow_rank_stays_one)}
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("ringward")
+    parser.add_argument("python")
+    parser.add_argument("library")
+    parser.add_argument("--only", default="")
+    arguments = parser.parse_args()
+    if len(os.sched_getaffinity(0)) < 2:
+        sys.exit(77)  # neighbours would be everybody's
+    sys.path.insert(0, arguments.python)
+    sys.dont_write_bytecode = True
+    os.environ["RINGWARD_GUEST_LIBRARY"] = arguments.library
+    failed = 0
+    for name, test in TESTS.items():
+        if arguments.only not in name:
+            continue
+        with tempfile.TemporaryDirectory(prefix="watch-host-") as folder:
+            watched = Watched(arguments.ringward, pathlib.Path(folder))
+            try:
+                print(f"ok   {name}: {test(watched, arguments.ringward)}", flush=True)
+            except AssertionError as error:
+                failed += 1
+                print(f"FAIL {name}: {error}", flush=True)
+            finally:
+                watched.destroy()
+    sys.exit(bool(failed))
+
+
+if __name__ == "__main__":
+    main()
