@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""`ringward bench telemetry` against the promise: a metric at most 50 ns, a change of phase at most 100 ns (medians).
+"""`ringward bench telemetry` against the promise: a metric at most 50 ns, a change of phase at most 100 ns, a look at the
+machine, which the watcher takes each second, at most 5 ms or 0.5 % of a core (medians).
 
     bench/telemetry.py [RINGWARD] [--runs 5] [--check]
 
@@ -13,7 +14,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-TARGETS_NS = {"metric": 50, "phase": 100}
+TARGETS_NS = {"metric": 50, "phase": 100, "host-sample": 5_000_000}
 
 
 def run(ringward):
@@ -40,7 +41,7 @@ def main():
             continue
         fits = statistics.median(values) <= TARGETS_NS[call]
         holds = holds and fits
-        print(f"{call:<8} {statistics.median(values):6.1f} ns ({min(values):.1f} to {max(values):.1f}; "
+        print(f"{call:<11} {statistics.median(values):6.1f} ns ({min(values):.1f} to {max(values):.1f}; "
               f"{TARGETS_NS[call]} wanted): {'holds' if fits else 'DOES NOT HOLD'}")
     print(f"others, ns: {', '.join(others)}")
     sys.exit(options.check and not holds)

@@ -12,11 +12,13 @@
 #include "base/clock.h"
 #include "base/table_printer.h"
 #include "capi/ringward_guest.h"
+#include "telemetry/host/host_sampler.h"
 
 namespace ringward::cli {
 namespace {
 
 constexpr int kCallsInBlock = 1'000;
+constexpr int kSamplesInBlock = 10;
 
 struct GuestCost {
   const char* call;
@@ -32,7 +34,8 @@ using Guest = std::unique_ptr<rw_guest, CloseGuest>;
 
 /// Nanoseconds of one call: median and smallest over blocks of calls. `call` is given 0, 1, 2, …
 template <typename Call>
-GuestCost Measure(const char* name, const char* what, double seconds, Call call) {
+GuestCost Measure(const char* name, const char* what, double seconds, Call call,
+                  int in_block = kCallsInBlock) {
   const Clock& clock = SystemClock();
   const auto end = clock.Now() + std::chrono::duration_cast<std::chrono::nanoseconds>(
                                      std::chrono::duration<double>(seconds));
@@ -40,8 +43,8 @@ GuestCost Measure(const char* name, const char* what, double seconds, Call call)
   std::uint64_t number = 0;
   do {
     const auto began = clock.Now();
-    for (int i = 0; i < kCallsInBlock; ++i) call(number++);
-    ns.push_back(static_cast<double>((clock.Now() - began).count()) / kCallsInBlock);
+    for (int i = 0; i < in_block; ++i) call(number++);
+    ns.push_back(static_cast<double>((clock.Now() - began).count()) / in_block);
   } while (clock.Now() < end);
   const auto middle = ns.begin() + static_cast<std::ptrdiff_t>(ns.size() / 2);
   std::nth_element(ns.begin(), middle, ns.end());
@@ -63,6 +66,15 @@ void WholeStep(rw_guest* guest, std::int32_t operation, std::uint64_t step) {
   rw_guest_collective_exit(guest, step, 1);
   rw_guest_phase(guest, RW_GUEST_OPTIMIZER);
   rw_guest_step_end(guest);
+}
+
+/// What the watcher does once a second, beside the job and not in it.
+GuestCost MeasureHostSample(double seconds) {
+  telemetry::HostSampler sampler;
+  sampler.Follow(getpid());
+  return Measure(
+      "host-sample", "reading this machine and one process, as the watcher does each second",
+      seconds, [&](std::uint64_t) { sampler.Sample(SystemClock().Now()); }, kSamplesInBlock);
 }
 
 std::vector<GuestCost> MeasureAll(rw_guest* guest, double seconds) {
@@ -93,6 +105,7 @@ std::vector<GuestCost> MeasureAll(rw_guest* guest, double seconds) {
       }));
   costs.push_back(Measure("clock", "one reading of the clock, for comparison", seconds,
                           [](std::uint64_t) { (void)SystemClock().Now(); }));
+  costs.push_back(MeasureHostSample(seconds));
   return costs;
 }
 

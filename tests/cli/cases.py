@@ -136,7 +136,7 @@ BENCH = [
     Case("bench train on the least kernels", "ringward", [*TINY_BENCH, "--isa", "baseline", "--json"], 0,
          r'.*"isa": "baseline".*"batch": 7,.*"wrong": 0\n.*'),
     Case("bench telemetry", "ringward", ["bench", "telemetry", "--seconds", "0.001"], 0,
-         r"call .* what\nmetric +\d+\.\d .*\nphase .*\ncollective .*\nstep .*\nwhole-step .*\noff .*\nclock .*\n"),
+         r"call .* what\nmetric +\d+\.\d .*\nphase .*\ncollective .*\nstep .*\nwhole-step .*\noff .*\nclock .*\nhost-sample .*\n"),
     Case("bench telemetry as JSON", "ringward", ["bench", "telemetry", "--seconds", "0.001", "--json"], 0,
          r'\{\n  "calls": \[\n.*"call": "metric",\n      "ns_median": \d.*\}\n'),
     Case("bench train with one width", "ringward", ["bench", "train", "--layers", "5"], 2, "",
