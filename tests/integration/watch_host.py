@@ -18,6 +18,8 @@ import tempfile
 import time
 import uuid
 
+from watch_jobs import check_replay
+
 RANK = 1  # alone on the last core; the others share the first
 WORK = (0.010, 0.030, 0.010)  # processor seconds a step
 NEIGHBOURS = 3
@@ -43,6 +45,7 @@ def rank_main(rank, job, barrier, slower):
 
 class Watched:
     def __init__(self, ringward, folder):
+        self.ringward = ringward
         self.job = "host-" + uuid.uuid4().hex[:8]
         self.slower = multiprocessing.Value("d", 1.0)
         barrier = multiprocessing.Barrier(len(WORK))
@@ -78,9 +81,11 @@ class Watched:
         raise AssertionError(f"no {cause} within {limit} s: {[i['summary'] for i in self.incidents()]}")
 
     def end(self):
+        """Ends watching; the causes that a replay of the recording finds, which are those that were found."""
         self.watcher.send_signal(signal.SIGTERM)
         _, err = self.watcher.communicate(timeout=60)
         assert self.watcher.returncode == 130, err
+        return {i["cause"] for i in check_replay(self.ringward, self.record, True)["incidents"]}
 
     def destroy(self):
         for process in self.neighbours:
@@ -94,14 +99,7 @@ class Watched:
             rank.join()
 
 
-def recorded(record, ringward):
-    """What a replay of the recording finds."""
-    done = subprocess.run([ringward, "replay", "--json", record], capture_output=True, text=True, check=False)
-    assert done.returncode == 1, done.stderr
-    return {i["cause"] for i in json.loads(done.stdout)["incidents"]}
-
-
-def a_busy_neighbour_is_told(watched, ringward):
+def a_busy_neighbour_is_told(watched):
     before = len(watched.incidents())
     watched.crowd()
     found = watched.wait_for("busy-neighbour")
@@ -109,17 +107,15 @@ def a_busy_neighbour_is_told(watched, ringward):
     assert found["culprit_hosts"] == [os.uname().nodename] and found["victim_ranks"] == [RANK], found
     blamed = [i for i in watched.incidents()[before:] if RANK in i["culprit_ranks"]]
     assert not blamed, blamed
-    watched.end()
-    assert "busy-neighbour" in recorded(watched.record, ringward)
+    assert "busy-neighbour" in watched.end()
     return found["summary"]
 
 
-def a_slow_rank_stays_one(watched, ringward):
+def a_slow_rank_stays_one(watched):
     watched.slower.value = 2.0
     found = watched.wait_for("slow-rank")
     assert found["culprit_ranks"] == [RANK], found
-    watched.end()
-    assert "slow-rank" in recorded(watched.record, ringward)
+    assert "slow-rank" in watched.end()
     return found["summary"]
 
 
@@ -145,7 +141,7 @@ def main():
         with tempfile.TemporaryDirectory(prefix="watch-host-") as folder:
             watched = Watched(arguments.ringward, pathlib.Path(folder))
             try:
-                print(f"ok   {name}: {test(watched, arguments.ringward)}", flush=True)
+                print(f"ok   {name}: {test(watched)}", flush=True)
             except AssertionError as error:
                 failed += 1
                 print(f"FAIL {name}: {error}", flush=True)

@@ -36,6 +36,23 @@ def wait_for(what, limit, condition):
     raise AssertionError(f"{what}: not within {limit} s")
 
 
+def check_replay(program, record, found_any):
+    """The recording, replayed, finds what was found; the document of it."""
+    done = subprocess.run([program, "replay", "--json", record], capture_output=True, text=True, check=False)
+    assert done.returncode == found_any, (done.returncode, done.stderr)
+    keys = ("id", "kind", "detector", "step", "since_step", "p_value", "effect", "over", "evidence")
+    document = json.loads(done.stdout)
+    replayed = [{k: f[k] for k in keys} for f in document["findings"]]
+    with sqlite3.connect(f"file:{record}?mode=ro", uri=True) as recorded:
+        rows = recorded.execute(f"SELECT {', '.join(keys)} FROM finding_rows ORDER BY key").fetchall()
+    live = [dict(zip(keys, row)) for row in rows]
+    for f in replayed + live:
+        f["over"] = bool(f["over"])
+        f.pop("kind")  # a number in one, a name in the other
+    assert replayed == live, f"replayed {replayed}\nlive {live}"
+    return document
+
+
 class Watched:
     """A job that trains until it is told to end, and a watcher beside it."""
 
@@ -91,21 +108,7 @@ class Watched:
             process.send_signal(signal.SIGTERM)
             _, err = process.communicate(timeout=60)
             assert process.returncode == code, (process.returncode, err)
-        self.check_replay()
-
-    def check_replay(self):
-        """The recording, replayed, finds what was found."""
-        done = subprocess.run([self.program, "replay", "--json", self.record], capture_output=True, text=True, check=False)
-        assert done.returncode == bool(self.incidents()), (done.returncode, done.stderr)
-        keys = ("id", "kind", "detector", "step", "since_step", "p_value", "effect", "over", "evidence")
-        replayed = [{k: f[k] for k in keys} for f in json.loads(done.stdout)["findings"]]
-        with sqlite3.connect(f"file:{self.record}?mode=ro", uri=True) as recorded:
-            rows = recorded.execute(f"SELECT {', '.join(keys)} FROM finding_rows ORDER BY key").fetchall()
-        live = [dict(zip(keys, row)) for row in rows]
-        for f in replayed + live:
-            f["over"] = bool(f["over"])
-            f.pop("kind")  # a number in one, a name in the other
-        assert replayed == live, f"replayed {replayed}\nlive {live}"
+        check_replay(self.program, self.record, bool(self.incidents()))
 
     def destroy(self):
         for process in (self.watcher, self.job):
