@@ -33,12 +33,12 @@ constexpr std::array<Store, ExhaustionDetector::kStores> kStoresKnown = {{
 }};
 
 /// The lowest value of the ranks; negative where none reports.
-float LowestOf(const signal::Column* column, const std::vector<std::int32_t>& ranks) {
+float LowestOf(const signal::Column& column, const std::vector<std::int32_t>& ranks) {
   float lowest = -1.0F;
   for (const std::int32_t rank : ranks) {
     const auto r = static_cast<std::size_t>(rank);
-    if (column == nullptr || r >= column->values.size()) continue;
-    const float value = column->values[r];
+    if (r >= column.values.size()) continue;
+    const float value = column.values[r];
     if (std::isfinite(value) && value >= 0.0F && (lowest < 0.0F || value < lowest)) lowest = value;
   }
   return lowest;
@@ -95,9 +95,11 @@ void ExhaustionDetector::Judge(std::size_t host, std::size_t store, const signal
 
 void ExhaustionDetector::OnFrame(const signal::Frame& frame, const Surroundings& /*around*/,
                                  FindingSink& sink) {
-  for (std::size_t h = 0; h < hosts_.size(); ++h) {
-    for (std::size_t s = 0; s < kStores; ++s) {
-      const float left = LowestOf(frame.Find(kStoresKnown[s].metric), hosts_[h]);
+  for (std::size_t s = 0; s < kStores; ++s) {
+    const signal::Column* const column = frame.Find(kStoresKnown[s].metric);
+    if (column == nullptr) continue;
+    for (std::size_t h = 0; h < hosts_.size(); ++h) {
+      const float left = LowestOf(*column, hosts_[h]);
       if (left >= 0.0F) Take(h, s, left, frame, sink);
     }
   }

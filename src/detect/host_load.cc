@@ -117,9 +117,11 @@ void HostLoadDetector::ObserveSwap(std::size_t h, const signal::Frame& frame, Fi
 void HostLoadDetector::OnFrame(const signal::Frame& frame, const Surroundings& /*around*/,
                                FindingSink& sink) {
   starvation_.Read(frame);
-  for (std::size_t h = 0; h < hosts_.size(); ++h) {
-    ObserveCores(h, frame, sink);
-    ObserveSwap(h, frame, sink);
+  const bool cores = frame.Find(Known::kRunWait) != nullptr;
+  const bool swap = frame.Find(Known::kSwapBytes) != nullptr;
+  for (std::size_t h = 0; h < hosts_.size() && (cores || swap); ++h) {
+    if (cores) ObserveCores(h, frame, sink);
+    if (swap) ObserveSwap(h, frame, sink);
   }
 }
 

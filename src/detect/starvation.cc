@@ -26,6 +26,9 @@ float ValueOf(const signal::Column* column, std::size_t rank, float otherwise) {
 
 void Starvation::Read(const signal::Frame& frame) {
   const signal::Column* const wait = frame.Find(Known::kRunWait);
+  // Most frames tell nothing of it.
+  if (wait == nullptr && !any_told_) return;
+  any_told_ = wait != nullptr;
   const signal::Column* const stolen = frame.Find(Known::kCoreStolen);
   const signal::Column* const others = frame.Find(Known::kCoreOthers);
   const signal::Column* const core = frame.Find(Known::kCore);

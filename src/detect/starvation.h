@@ -48,6 +48,7 @@ class Starvation {
   };
 
   std::vector<Rank> ranks_;
+  bool any_told_ = false;  ///< by the last frame
 };
 
 }  // namespace ringward::detect
