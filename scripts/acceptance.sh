@@ -75,6 +75,7 @@ item train_vs_pytorch 40 /usr/bin/python3 bench/train_vs_pytorch.py "$binary" --
 item scaling 9 /usr/bin/python3 bench/scaling.py "$binary" --check
 item allreduce 2 bench/allreduce_vs_raw.py "$binary" --check
 item detection 40 bench/detection.py "$binary" --check
+item mpi_preload 2 bench/mpi_preload.py build/release --check
 item telemetry 3 bench/telemetry.py "$binary" --check
 item kill_ranks 30 tests/integration/kill_ranks.py "$binary" --engines mpi,gloo --count 20
 item asan 8 sanitizer asan

@@ -69,7 +69,10 @@ Result<int> RunRankJob(const Context& context, const RankJobOptions& options, co
   if (context.common.json) spec.command.emplace_back("--json");
   spec.forward_input = job.forward_input;
   spec.temporaries = TemporariesOf(job.output);
+  WatchBeside beside(job.watch);
+  spec.on_id = [&beside](const std::string& id) { beside.Start(id); };
   RINGWARD_ASSIGN(const auto result, launch::RunJob(spec));
+  beside.End();
   if (result.reader_left) context.out.NoteReaderLeft();
   if (!result.message.empty()) WriteStderrLine(result.message);
   return OurExitCode(result.exit_code);

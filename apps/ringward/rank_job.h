@@ -5,6 +5,7 @@
 
 #include "launch/engine_choice.h"
 #include "ringward/cli/subcommand.h"
+#include "ringward/watch_beside.h"
 
 namespace ringward::cli {
 
@@ -24,6 +25,7 @@ struct RankJob {
   std::string command;  ///< the subcommand of ringward-rank, which gets the options of scope kRun
   std::string log_dir;  ///< empty: none
   bool forward_input = false;  ///< rank 0 reads standard input
+  WatchBesideOptions watch{};  ///< of the watcher beside the ranks
   std::string output;  ///< the file or folder that a rank writes by io::HiddenSibling; empty: none
 };
 

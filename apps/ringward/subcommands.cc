@@ -8,6 +8,7 @@
 #include "ringward/evaluate.h"
 #include "ringward/model_info.h"
 #include "ringward/replay.h"
+#include "ringward/run.h"
 #include "ringward/score.h"
 #include "ringward/simulate.h"
 #include "ringward/simulate_job.h"
@@ -28,6 +29,7 @@ Registry AllSubcommands() {
   registry.Add<BenchTrainCommand>();
   registry.Add<CompletionCommand>();
   registry.Add<ReplayCommand>();
+  registry.Add<RunCommand>();
   registry.Add<SimulateJobCommand>();
   registry.Add<SimulateTableCommand>();
   registry.Add<WatchCommand>();

@@ -64,6 +64,7 @@ void TrainCommand::AddOptions(OptionTable& table) {
            "write each rank's output to a file in this folder")
       .Complete(Completion::kFolder)
       .Scope(OptionScope::kLocal);
+  AddWatchBesideOptions(table, watch_);
   table.Add("dry-run", &dry_run_, "print ranks, engine, memory and data, and stop")
       .Scope(OptionScope::kLocal);
 }
@@ -104,6 +105,7 @@ Result<int> TrainCommand::DryRun(Context& context) const {
 Result<int> TrainCommand::Run(Context& context) {
   RINGWARD_TRY(learn::Validate(settings_));
   RINGWARD_TRY(CheckLogFolder(log_dir_, settings_.out));
+  RINGWARD_TRY(WatchBeside(watch_).Check());
   if (!dry_run_) RINGWARD_TRY(learn::CheckModelFolder(settings_.out));
   if (dry_run_) return DryRun(context);
   const auto& paths = settings_.data.paths;
@@ -111,6 +113,7 @@ Result<int> TrainCommand::Run(Context& context) {
                     {.command = "train",
                      .log_dir = log_dir_,
                      .forward_input = std::find(paths.begin(), paths.end(), "-") != paths.end(),
+                     .watch = watch_,
                      .output = settings_.out});
 }
 

@@ -5,6 +5,7 @@
 #include "learn/train/settings.h"
 #include "ringward/cli/subcommand.h"
 #include "ringward/rank_job.h"
+#include "ringward/watch_beside.h"
 
 namespace ringward::cli {
 
@@ -21,6 +22,7 @@ class TrainCommand final : public Subcommand {
   learn::TrainSettings settings_;
   RankJobOptions ranks_;
   std::string log_dir_;
+  WatchBesideOptions watch_;
   bool dry_run_ = false;
 };
 

@@ -45,6 +45,8 @@ SubcommandInfo WatchCommand::Info() const {
 void WatchCommand::AddOptions(OptionTable& table) {
   table.Add("job", &job_, {.what = "a job's name", .allow_empty = true},
             "watch this job only, and wait for it to begin");
+  table.Add("launched-by", &launched_by_, {.what = "a launch's id", .allow_empty = true},
+            "watch only what `ringward run` or `train` started under this id (RINGWARD_JOB_ID)");
   table.Add("interval", &interval_,
             {.min = std::chrono::milliseconds(100), .max = std::chrono::minutes(1)},
             "time between judgements");
@@ -73,11 +75,11 @@ Result<int> WatchCommand::Run(Context& context) {
   RINGWARD_ASSIGN(watch::WatcherOptions options, WatcherOptionsOf());
   const InterruptScope interrupts;
   const Clock& clock = SystemClock();
-  watch::LocalSource source({.job = job_}, clock);
+  watch::LocalSource source({.job = job_, .launched_by = launched_by_}, clock);
   WatchNews news(context.out, clock, context.common.json);
   watch::Watcher watcher(std::move(options), source, clock, news);
   const bool show = !context.common.quiet && IsTerminal(STDERR_FILENO);
-  const bool waits = !job_.empty();
+  const bool waits = !job_.empty() || !launched_by_.empty();
   while (!InterruptRequested() && !context.out.failed()) {
     watcher.Look();
     const bool all_ended = watcher.jobs() == 0 && (watcher.any_job() || !waits);
@@ -85,6 +87,8 @@ Result<int> WatchCommand::Run(Context& context) {
     if (show) ShowStatus(watcher);
     source.Wait(watcher.next_look());
   }
+  // What happened since the last look still counts.
+  if (InterruptRequested()) watcher.Look();
   watcher.Finish();
   ClearTransientLine();
   if (InterruptRequested()) return kExitInterrupted;

@@ -20,6 +20,7 @@ class WatchCommand final : public Subcommand {
   Result<watch::WatcherOptions> WatcherOptionsOf() const;
 
   std::string job_;
+  std::string launched_by_;
   std::string record_;
   std::chrono::milliseconds interval_{1000};
   bool once_ = false;

@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "comm/suspect.h"
+#include "launch/environment.h"
 #include "launch/process.h"
 #include "telemetry/guest/segment.h"
 #include "telemetry/segment_folder.h"
@@ -81,12 +82,18 @@ void LocalSource::Follow(const std::string& path) {
   followed_.emplace(path, Followed{*std::move(reader), std::move(process)});
 }
 
+bool LocalSource::IsOfLaunch(std::int32_t pid) const {
+  return options_.launched_by.empty() ||
+         launch::HasTag(pid, launch::variable::kJobId, options_.launched_by);
+}
+
 void LocalSource::FindNew() {
   for (const telemetry::SegmentEntry& entry : telemetry::ListSegments(options_.folder)) {
     const bool wanted = options_.job.empty() || entry.job == job_in_name_;
     if (!wanted || followed_.contains(entry.path) || refused_.contains(entry.path)) continue;
     // What the dead left behind tells of the past.
-    if (IsMine(entry.path) && Living(entry.pid, entry.start_time, proc_)) Follow(entry.path);
+    const bool lives = IsMine(entry.path) && Living(entry.pid, entry.start_time, proc_);
+    if (lives && IsOfLaunch(entry.pid)) Follow(entry.path);
   }
 }
 

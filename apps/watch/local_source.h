@@ -16,7 +16,8 @@
 namespace ringward::watch {
 
 struct LocalSourceOptions {
-  std::string job;  ///< the name as the recorder was given it; empty: all jobs of this user
+  std::string job;          ///< the name as the recorder was given it; empty: all jobs of this user
+  std::string launched_by;  ///< the id of a launch (RINGWARD_JOB_ID); empty: however started
   std::string folder = telemetry::kSegmentFolder;
   std::string root;  ///< "", or a test's stand-in for the file system with /proc and /sys
 };
@@ -39,6 +40,7 @@ class LocalSource final : public Source {
   };
 
   void FindNew();
+  bool IsOfLaunch(std::int32_t pid) const;
   void Follow(const std::string& path);
   void Refuse(const std::string& path, const std::string& why);
   /// Once a second, while ranks are followed.

@@ -21,6 +21,7 @@ inline constexpr char kCollectiveTimeoutMs[] = "RINGWARD_COLLECTIVE_TIMEOUT_MS";
 inline constexpr char kStartTimeoutMs[] = "RINGWARD_START_TIMEOUT_MS";
 inline constexpr char kThreads[] = "RINGWARD_THREADS";
 inline constexpr char kColumns[] = "RINGWARD_COLUMNS";
+inline constexpr char kPreload[] = "RINGWARD_PRELOAD";
 }  // namespace variable
 
 /// What a rank learns from its environment.

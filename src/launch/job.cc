@@ -68,6 +68,7 @@ Environment JobEnvironment(const JobSpec& spec, const JobFolder& folder) {
   environment[variable::kStartTimeoutMs] = std::to_string(spec.start_timeout.count());
   environment[variable::kThreads] = threads;
   environment[variable::kColumns] = std::to_string(Columns(spec.err));
+  if (!spec.preload.empty()) environment[variable::kPreload] = spec.preload;
   return environment;
 }
 
@@ -173,9 +174,11 @@ Result<JobResult> RunJob(const JobSpec& spec) {
                   Output::Start({.ranks = spec.ranks,
                                  .folder = folder.path(),
                                  .log_dir = spec.log_dir,
+                                 .tags = spec.tags,
                                  .in = spec.forward_input ? STDIN_FILENO : -1,
                                  .out = spec.out,
                                  .err = spec.err}));
+  if (spec.on_id) spec.on_id(folder.job_id());
   Environment environment = JobEnvironment(spec, folder);
   RINGWARD_ASSIGN(const auto store, StartStore(spec, folder, environment));
   RINGWARD_ASSIGN(const std::vector<pid_t> children,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -27,12 +28,19 @@ struct JobSpec {
   /// Between SIGTERM and SIGKILL when the user ends the job; ranks of a failed job get 1 s of it.
   std::chrono::milliseconds grace{3'000};
   /// The program is one of Ringward's own: it tells the board when it has joined the group.
+  /// A shared library that the ranks' programs load first (LD_PRELOAD), and no helper of the job
+  /// does; empty = none.
+  std::string preload;
   bool reports_to_board = true;
   bool forward_input = false;  ///< our standard input goes to rank 0; else all ranks read nothing
   std::string log_dir;         ///< folder for one log file per rank; empty = none
   /// What a rank writes before it is renamed into place: PREFIX<pid of the rank>-<anything>.
   /// Removed at the end of the job where a rank could not do it itself. Absolute; empty = nothing.
   std::string temporaries;
+  bool tags = false;  ///< lines of rank R begin with "[R] "
+  /// Called once, before any rank starts, with the job's id: what every process of it has in
+  /// RINGWARD_JOB_ID.
+  std::function<void(const std::string& id)> on_id;
   std::string folder_base;  ///< where the job's folder is made; empty = /dev/shm, TMPDIR or /tmp
   int out = 1;              ///< where the ranks' standard output goes
   int err = 2;              ///< where their standard error goes

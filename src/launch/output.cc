@@ -71,6 +71,7 @@ struct Stream {
   int rank = 0;
   Sink* sink = nullptr;  ///< null: only kept
   std::string held;      ///< an unfinished line
+  bool in_line = false;  ///< what was passed on last does not end a line
   LineTail tail{Output::kTailLines, Output::kTailLineBytes};
 };
 
@@ -201,8 +202,28 @@ Status PipeOutput::Open() {
   return Ok();
 }
 
+/// `bytes` with the rank before each line; a carriage return begins one, as a progress bar means
+/// it.
+std::string Tagged(int rank, std::string_view bytes, bool& in_line) {
+  const std::string tag = "[" + std::to_string(rank) + "] ";
+  std::string tagged;
+  for (const char c : bytes) {
+    const bool ends = c == '\n' || c == '\r';
+    // "\r\n" is one end, and an empty line has its tag too.
+    if (!in_line && c != '\r') tagged += tag;
+    in_line = !ends;
+    tagged += c;
+  }
+  return tagged;
+}
+
 void PipeOutput::Pass(Stream& stream, std::string_view bytes) {
-  if (stream.sink != nullptr) stream.sink->Write(bytes);
+  if (stream.sink == nullptr) return;
+  if (options_.tags) {
+    stream.sink->Write(Tagged(stream.rank, bytes, stream.in_line));
+  } else {
+    stream.sink->Write(bytes);
+  }
 }
 
 Status PipeOutput::status() const {

@@ -15,6 +15,7 @@ struct OutputOptions {
   int ranks = 1;
   std::string folder;   ///< the job's; the named pipes are made here
   std::string log_dir;  ///< every rank's output also goes to LOG_DIR/rank-R.log; empty = no
+  bool tags = false;    ///< lines of rank R begin with "[R] "
   int in = -1;          ///< what rank 0 reads as standard input; -1 = it reads nothing
   int out = 1;          ///< where the ranks' standard output goes
   int err = 2;          ///< where their standard error goes

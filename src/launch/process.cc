@@ -252,6 +252,18 @@ Result<std::string> FindHelper(const std::string& name) {
                                     " nor in " + installed.string());
 }
 
+std::string FindLibrary(const std::string& file) {
+  std::error_code error;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (error) return {};
+  const auto prefix = self.parent_path().parent_path();
+  for (const char* const folder : {"lib", RINGWARD_LIBDIR}) {
+    const std::string candidate = (prefix / folder / file).string();
+    if (access(candidate.c_str(), R_OK) == 0) return candidate;
+  }
+  return {};
+}
+
 std::string SignalName(int signal) {
   const char* const name = sigabbrev_np(signal);
   return name == nullptr ? "signal " + std::to_string(signal) : std::string("SIG") + name;
@@ -272,6 +284,10 @@ Fd OpenProcess(pid_t pid, std::uint64_t start_time) {
   const auto stat = comm::ReadProcessStat(pid);
   if (!stat || stat->start_time != start_time) return Fd();
   return process;
+}
+
+bool HasTag(pid_t pid, const std::string& name, const std::string& value) {
+  return IsTagged(pid, name + "=" + value);
 }
 
 int KillTagged(const std::string& name, const std::string& value, std::chrono::milliseconds limit) {

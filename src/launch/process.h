@@ -46,11 +46,18 @@ std::string FindInPath(const std::string& name);
 /// Errors: kResource, with the places looked at.
 Result<std::string> FindHelper(const std::string& name);
 
+/// A shared library of this installation, in the folder of libraries beside that of this
+/// executable; "" where it is not installed.
+std::string FindLibrary(const std::string& file);
+
 /// "SIGKILL" for 9; "signal 70" for what has no name.
 std::string SignalName(int signal);
 
 /// "exited with status 3" or "was killed by SIGSEGV (core dumped)", from waitpid()'s status.
 std::string DescribeExit(int wait_status);
+
+/// Whether the process's initial environment holds `name`=`value`. False for what cannot be read.
+bool HasTag(pid_t pid, const std::string& name, const std::string& value);
 
 /// A descriptor that polls readable once the process is dead; empty if it is gone or is another
 /// process by now (start time differs; 0 = do not compare).

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/system_error.h"
@@ -57,6 +58,11 @@ Result<Pipes> OpenPipes(const RankEnvironment& rank) {
   dup2(pipes.err.get(), STDERR_FILENO);
   sigprocmask(SIG_SETMASK, &mask, nullptr);
   ::signal(SIGXFSZ, SIG_DFL);  // what the keeper ignores is not every program's choice
+  if (const char* const library = std::getenv(variable::kPreload); library != nullptr) {
+    const char* const others = std::getenv("LD_PRELOAD");
+    const std::string all = others == nullptr ? library : std::string(library) + ":" + others;
+    setenv("LD_PRELOAD", all.c_str(), 1);
+  }
   std::vector<char*> argv;
   argv.reserve(command.size() + 1);
   for (const std::string& argument : command) argv.push_back(const_cast<char*>(argument.c_str()));
@@ -107,6 +113,11 @@ int RunShim(const std::vector<std::string>& command) {
   if (rank != nullptr && std::getenv(variable::kRank) == nullptr) {
     setenv(variable::kRank, rank, 1);
     setenv(variable::kLocalRank, rank, 1);
+  }
+  // The names that other frameworks read.
+  for (const auto& [ours, theirs] :
+       {std::pair(variable::kRank, "RANK"), std::pair(variable::kLocalRank, "LOCAL_RANK")}) {
+    if (const char* const value = std::getenv(ours); value != nullptr) setenv(theirs, value, 1);
   }
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   auto status = Shim(command);
