@@ -111,7 +111,8 @@ RW_GUEST_API const char *rw_guest_path(const rw_guest *guest);
 /* Fills in what fits into counters->size bytes; all 0 where the recorder is off. */
 RW_GUEST_API void rw_guest_count(const rw_guest *guest, rw_guest_counters *counters);
 
-/* A step. Numbers grow by one; equal on all ranks for the same step. */
+/* A step. Numbers grow by one; equal on all ranks for the same step. One that is still under way
+ * ends where the next begins. */
 RW_GUEST_API void rw_guest_step_begin(rw_guest *guest, uint64_t step);
 RW_GUEST_API void rw_guest_step_end(rw_guest *guest);
 /* Call BEFORE the phase: a rank that hangs in it then shows where it is. A phase lasts until the

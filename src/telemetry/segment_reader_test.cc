@@ -223,6 +223,21 @@ TEST_F(SegmentReaderTest, ClosingTakesTheFileAwayAndSaysSoInIt) {
   EXPECT_EQ(batch->metrics.size(), 1U);
 }
 
+TEST_F(SegmentReaderTest, AStepThatBeginsEndsTheOneBefore) {
+  SegmentReader reader = OpenReader();
+  recorder_->BeginStep(0);
+  recorder_->RecordMetric(kLocalLoss, 3);
+  recorder_->BeginStep(1);
+  recorder_->EndStep();
+  const auto batch = reader.Read();
+  ASSERT_TRUE(batch);
+  ASSERT_EQ(batch->steps.size(), 2U);
+  EXPECT_EQ(batch->steps[0].step, 0U);
+  EXPECT_LE(batch->steps[0].end_ns, batch->steps[1].end_ns);
+  EXPECT_EQ(batch->metrics.size(), 1U);
+  EXPECT_EQ(recorder_->counters().dropped_misuse, 0U);
+}
+
 TEST_F(SegmentReaderTest, MisuseIsCountedNotPunished) {
   recorder_->EnterPhase(8);
   recorder_->EnterPhase(~0U);

@@ -95,8 +95,7 @@ void CallRecord::Exit(std::uint64_t number, bool ok) {
   if (!turn) return;
   rw_guest_collective_exit(guest_, number, ok ? 1 : 0);
   if (!finder_.EndsStep(kinds_[number % kUnderWay])) return;
-  rw_guest_step_end(guest_);
-  rw_guest_step_begin(guest_, ++steps_);
+  rw_guest_step_begin(guest_, ++steps_);  // ends the one before
 }
 
 void CallRecord::Keep(std::uint64_t number, MPI_Request request) {

@@ -264,7 +264,9 @@ void Recorder::ShowCounters() {
 
 void Recorder::BeginStep(std::uint64_t step) {
   const Pass pass(*this, step_gate_);
-  if (pass && !steps_.Begin(step, NowNs())) CountMisuse();
+  if (!pass) return;
+  const std::int64_t now = NowNs();
+  if (steps_.Begin(step, now)) StepRecordWritten(now);
 }
 
 void Recorder::EndStep() {
@@ -273,9 +275,12 @@ void Recorder::EndStep() {
   const std::int64_t now = NowNs();
   bool wrote = false;
   if (!steps_.End(now, wrote)) CountMisuse();
-  if (!wrote) return;
+  if (wrote) StepRecordWritten(now);
+}
+
+void Recorder::StepRecordWritten(std::int64_t now_ns) {
   ShowCounters();
-  FlushMetrics(now);
+  FlushMetrics(now_ns);
 }
 
 void Recorder::FlushMetrics(std::int64_t now_ns) {

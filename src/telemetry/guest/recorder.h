@@ -66,6 +66,7 @@ class Recorder {
   /// "" where it is off.
   const char* path() const { return path_; }
 
+  /// A step that is still under way ends with it.
   void BeginStep(std::uint64_t step);
   void EndStep();
   /// Also outside a step: then it shows where the process is, and counts towards no step.
@@ -99,6 +100,7 @@ class Recorder {
   void Start(const RecorderOptions& options);
   RecorderStatus MakeSegment(const RecorderOptions& options);
   void FillHeader(const RecorderOptions& options, const SegmentName& name);
+  void StepRecordWritten(std::int64_t now_ns);
   void FlushMetrics(std::int64_t now_ns);
   void ShowCounters();
   void CountMisuse() { misuse_.fetch_add(1, std::memory_order_relaxed); }

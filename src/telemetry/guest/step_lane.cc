@@ -36,8 +36,7 @@ void StepLane::EndPhase(std::int64_t now_ns) {
 
 bool StepLane::Begin(std::uint64_t step, std::int64_t now_ns) {
   bool wrote = false;
-  const bool was_over = !in_step();
-  if (!was_over) End(now_ns, wrote);
+  End(now_ns, wrote);
   if (sum_.steps > 0 && step != step_ + 1) Flush(now_ns);
   if (slow_ != SlowReason::kNone) sum_.flags |= kSlowFlag;
   step_ = step;
@@ -46,7 +45,7 @@ bool StepLane::Begin(std::uint64_t step, std::int64_t now_ns) {
   ShowState(Phase::kOther, true, now_ns);
   Set(state_->step, step);
   SetTime(state_->step_since_ns, now_ns);
-  return was_over;
+  return wrote;
 }
 
 bool StepLane::End(std::int64_t now_ns, bool& wrote) {

@@ -25,7 +25,7 @@ class WaitTotals {
 class StepLane {
  public:
   void Attach(char* segment, Header& header, const WaitTotals& waits);
-  /// False where a step is under way: it is ended first, as it stands.
+  /// A step that is under way ends at the same moment. True where its end wrote a record.
   bool Begin(std::uint64_t step, std::int64_t now_ns);
   /// False where no step is under way. `wrote` says whether that ended a record.
   bool End(std::int64_t now_ns, bool& wrote);
