@@ -13,11 +13,12 @@ using signal::FindingKind;
 using signal::IsMissing;
 
 constexpr double kStallSeconds = 5.0;
-constexpr float kStallSteps = 20.0F;  // and so many typical steps
-constexpr float kOthersShare = 0.2F;  // of a stalled rank's self time that the median rank has
-constexpr float kStallTimes = 3.0F;   // and so many times the longest self time so far
-constexpr int kMissingFrames = 4;     // in a row, before we call ourselves blind
-constexpr double kGapFactor = 1.5;    // over the longest gap between frames so far
+constexpr float kStallSteps = 20.0F;      // and so many typical steps
+constexpr float kOthersShare = 0.2F;      // of a stalled rank's self time that the median rank has
+constexpr float kStallTimes = 3.0F;       // and so many times the longest self time so far
+constexpr int kMissingFrames = 4;         // in a row, before we call ourselves blind
+constexpr double kGapFactor = 1.5;        // over the longest gap between frames so far
+constexpr double kFirstStepFactor = 6.0;  // over the silence that counts in later steps
 
 bool Moved(const signal::Progress& a, const signal::Progress& b) {
   return a.step != b.step || a.phase != b.phase || a.sequence != b.sequence ||
@@ -124,7 +125,7 @@ void LivenessDetector::MarkLost(const std::vector<std::int32_t>& ranks, bool los
 void LivenessDetector::CloseSilence(signal::Time now, FindingSink& sink) {
   if (silence_.id == 0) return;
   silence_.over = true;
-  silence_.lost_seconds = signal::Seconds(now - last_frame_);
+  silence_.lost_seconds = signal::Seconds(now - silent_since_);
   silence_.at = now;
   sink.Add(std::exchange(silence_, {}));
 }
@@ -187,8 +188,7 @@ bool LivenessDetector::IsSilent(const Standing& standing, std::uint64_t sequence
 }
 
 void LivenessDetector::OnTime(signal::Time now, const Surroundings& /*around*/, FindingSink& sink) {
-  if (closed_ || step_ < 0 || silence_.id != 0) return;
-  const double gap = signal::Seconds(now - last_frame_);
+  if (closed_ || silence_.id != 0) return;
   // A rank that is stopped is told at once; one that may be at work gets as long as work ever took.
   std::uint64_t sequence = 0;
   std::size_t waiting = 0;
@@ -199,7 +199,11 @@ void LivenessDetector::OnTime(signal::Time now, const Surroundings& /*around*/, 
     waits_since = waiting == 0 ? standing.moved : std::min(waits_since, standing.moved);
     ++waiting;
   }
-  if (waiting == 0 || signal::Seconds(now - waits_since) < options_.silence_seconds) return;
+  const bool first_step = step_ < 0;
+  const double patience = options_.silence_seconds * (first_step ? kFirstStepFactor : 1.0);
+  if (waiting == 0 || signal::Seconds(now - waits_since) < patience) return;
+  const signal::Time since = first_step ? waits_since : last_frame_;
+  const double gap = signal::Seconds(now - since);
   std::vector<std::int32_t> silent;
   bool stopped = true;
   for (std::size_t r = 0; r < world_; ++r) {
@@ -207,7 +211,7 @@ void LivenessDetector::OnTime(signal::Time now, const Surroundings& /*around*/, 
     silent.push_back(static_cast<std::int32_t>(r));
     stopped = stopped && standing_[r].known && standing_[r].last.idle;
   }
-  const bool overdue = gap > std::max(options_.silence_seconds, kGapFactor * longest_gap_);
+  const bool overdue = !first_step && gap > std::max(patience, kGapFactor * longest_gap_);
   if (silent.empty() || 2 * silent.size() > world_ || !(stopped || overdue)) return;
   signal::Finding finding = sink.New(FindingKind::kRankSilent, "liveness", step_ + 1, now);
   finding.ranks = silent;
@@ -216,6 +220,7 @@ void LivenessDetector::OnTime(signal::Time now, const Surroundings& /*around*/, 
       "rank {} has not moved for {:.1f} s while {} of {} ranks wait for it in collective {}",
       fmt::join(silent, ", "), gap, waiting, world_, sequence);
   silence_ = finding;
+  silent_since_ = since;
   sink.Add(std::move(finding));
 }
 

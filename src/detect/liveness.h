@@ -20,6 +20,8 @@ namespace ringward::detect {
 /// - a process that has ended while the job has not (kRankEnded);
 /// - a rank of which frames hold nothing although the job goes on, or whose source is known to be
 ///   away: we are blind, the rank may be well (kSourceLost).
+/// Before the first frame nothing is known of how long a step takes, and ranks load, compile and
+/// wait for one another: there only processes that do not run are told, after six times as long.
 class LivenessDetector final : public Detector {
  public:
   LivenessDetector(const signal::Topology& topology, const DetectOptions& options);
@@ -60,6 +62,7 @@ class LivenessDetector final : public Detector {
   double longest_gap_ = 0.0;  ///< seconds between frames of the healthy job
   bool closed_ = false;
   signal::Finding silence_;                       ///< open kRankSilent
+  signal::Time silent_since_{};                   ///< of it
   std::map<std::int32_t, signal::Finding> lost_;  ///< open kSourceLost, by rank
 };
 

@@ -27,8 +27,9 @@ constexpr std::int64_t kStepsBefore = 20;
 
 /// Frames of `step_seconds` each, then a step that does not end.
 struct Standstill {
-  Standstill(std::size_t world, double step_seconds) : detectors({}) {
-    SmallJob job{.world = world, .steps = kStepsBefore, .step_seconds = step_seconds};
+  Standstill(std::size_t world, double step_seconds, std::int64_t before = kStepsBefore)
+      : detectors({}) {
+    SmallJob job{.world = world, .steps = before, .step_seconds = step_seconds};
     for (const signal::Event& event : EventsOf(job)) {
       detectors.OnEvent(event);
       now = event.received;
@@ -109,6 +110,22 @@ TEST(LivenessTest, WhoDoesNotMoveWhileOthersWait) {
     if (c.told.empty()) continue;
     EXPECT_GE(found, c.seconds_min);
     EXPECT_LE(found, c.seconds_max);
+  }
+}
+
+// Ranks load and compile before the first step ends: only what does not run at all is told there.
+TEST(LivenessTest, AStopBeforeTheFirstStepIsToldLater) {
+  using enum Stands;
+  for (const auto& [stands, told] :
+       {std::pair(kFrozen, "rank-silent 1"), std::pair(kWorks, ""), std::pair(kSaysNothing, "")}) {
+    Standstill job(4, 1.0, 0);
+    for (int second = 1; second <= 20; ++second)
+      job.Second({kWaits, stands, kWaits, kWaits}, second);
+    EXPECT_TRUE(job.detectors.Take().empty());
+    for (int second = 21; second <= 40; ++second)
+      job.Second({kWaits, stands, kWaits, kWaits}, second);
+    const auto found = job.detectors.Take();
+    EXPECT_EQ(found.empty() ? "" : Brief(found[0]), told);
   }
 }
 
