@@ -1,21 +1,20 @@
 #include "ringward/bench_detection.h"
 
 #include <algorithm>
-#include <map>
 #include <nlohmann/json.hpp>
 
 #include "base/clock.h"
 #include "base/interrupt.h"
 #include "base/progress.h"
-#include "base/table_printer.h"
 #include "replay/plan.h"
+#include "ringward/detect_options.h"
+#include "ringward/score_sheet_text.h"
 
 namespace ringward::cli {
 namespace {
 
 using replay::FaultKind;
 using replay::FaultOutcome;
-using replay::RunScore;
 
 constexpr double kDaySeconds = 86'400.0;
 
@@ -26,40 +25,6 @@ std::vector<std::pair<std::string, FaultKind>> KindNames() {
     names.emplace_back(NameOf(kind), kind);
   }
   return names;
-}
-
-struct Tally {
-  std::int64_t faults = 0;
-  std::int64_t found = 0;
-  std::int64_t culprit = 0;
-  std::int64_t kind = 0;
-  std::vector<std::int64_t> delays;
-
-  void Add(const FaultOutcome& outcome) {
-    ++faults;
-    found += outcome.found ? 1 : 0;
-    culprit += outcome.right_culprit ? 1 : 0;
-    kind += outcome.right_kind ? 1 : 0;
-    if (outcome.found) delays.push_back(outcome.delay_steps);
-  }
-  std::int64_t MedianDelay() const {
-    if (delays.empty()) return 0;
-    std::vector<std::int64_t> sorted = delays;
-    std::sort(sorted.begin(), sorted.end());
-    return sorted[sorted.size() / 2];
-  }
-};
-
-double Share(std::int64_t part, std::int64_t whole) {
-  return whole == 0 ? 1.0 : static_cast<double>(part) / static_cast<double>(whole);
-}
-
-Json ToJson(const Tally& tally) {
-  return {{"faults", tally.faults},
-          {"recall", Share(tally.found, tally.faults)},
-          {"right_culprit", Share(tally.culprit, tally.found)},
-          {"right_kind", Share(tally.kind, tally.found)},
-          {"median_delay_steps", tally.MedianDelay()}};
 }
 
 Status Interrupted() { return Error(Code::kInterrupted, "interrupted"); }
@@ -92,22 +57,19 @@ void BenchDetectionCommand::AddOptions(OptionTable& table) {
   table.Add("severity", &severity_, {.min = 0.01, .max = 100.0},
             "of every fault; drawn from 0.1 to 3 when not given");
   table.AddChoice("kinds", &kinds_, KindNames(), "faults to plant; all when not given");
-  table.Add("false-alarms-per-day", &detect_.false_alarms_per_day, {.min = 1e-6, .max = 1e6},
-            "alarms that a healthy job may give by chance in a day");
-  table.Add("worth", &detect_.worth, {.min = 0.0, .max = 1.0},
-            "slowness below this share of a step is not told");
+  AddDetectOptions(table, detect_);
   table.Add("seed", &job_.seed, "another seed, other faults and noise");
   table.Add("list", &list_, "show every fault and what came of it");
 }
 
-Result<std::vector<RunScore>> BenchDetectionCommand::RunFaults(Context& context) {
+Result<replay::ScoreSheet> BenchDetectionCommand::RunFaults(Context& context) {
   std::vector<FaultKind> kinds = kinds_;
   if (kinds.empty()) {
     for (const auto& [name, kind] : KindNames()) kinds.push_back(kind);
   }
   Progress progress(context.common.progress_style(), SystemClock(), "bench detection", "runs",
                     static_cast<std::uint64_t>(runs_));
-  std::vector<RunScore> scores;
+  replay::ScoreSheet sheet;
   for (int run = 0; run < runs_; ++run) {
     if (InterruptRequested()) return Interrupted().error();
     replay::JobOptions job = job_;
@@ -121,18 +83,19 @@ Result<std::vector<RunScore>> BenchDetectionCommand::RunFaults(Context& context)
     RINGWARD_ASSIGN(const replay::Backtest test, replay::RunBacktest(job, detect_));
     pipeline_seconds_ += test.seconds_of_pipeline;
     samples_ += test.samples;
-    scores.push_back(replay::ScoreRun(test.causes, job.faults));
+    const replay::RunScore score = replay::ScoreRun(test.causes, job.faults);
+    sheet.Add(score, test.seconds_of_job);
     if (list_ && !context.common.json) {
-      const FaultOutcome& o = scores.back().faults.front();
+      const FaultOutcome& o = score.faults.front();
       const replay::Fault& f = job.faults.front();
       context.out.Print(
           "run {:>4} {:<17} severity {:.2f} step {:>6} ranks {}: {} {} {} after {} steps, {} "
           "false\n",
           run, NameOf(o.kind), o.severity, f.onset, f.ranks.empty() ? -1 : f.ranks.front(),
           o.found ? o.told : "MISSED", o.right_culprit ? "" : "WRONG CULPRIT",
-          o.right_kind ? "" : "WRONG KIND", o.delay_steps, scores.back().false_incidents);
+          o.right_kind ? "" : "WRONG KIND", o.delay_steps, score.false_incidents);
       for (const signal::Cause& cause : test.causes) {
-        const bool strange = !o.right_kind || !o.right_culprit || scores.back().false_incidents > 0;
+        const bool strange = !o.right_kind || !o.right_culprit || score.false_incidents > 0;
         if (strange)
           context.out.Print("      {} ({} to {}, {:.2f})\n", cause.summary, cause.since_step,
                             cause.found_step, cause.confidence);
@@ -141,7 +104,7 @@ Result<std::vector<RunScore>> BenchDetectionCommand::RunFaults(Context& context)
     progress.Update({.done = static_cast<std::uint64_t>(run) + 1});
   }
   progress.Finish();
-  return scores;
+  return sheet;
 }
 
 Result<std::vector<std::int64_t>> BenchDetectionCommand::RunHealthy(Context& context) {
@@ -173,49 +136,21 @@ Result<std::vector<std::int64_t>> BenchDetectionCommand::RunHealthy(Context& con
 
 Result<int> BenchDetectionCommand::Run(Context& context) {
   const InterruptScope scope;
-  RINGWARD_ASSIGN(const std::vector<RunScore> scores, RunFaults(context));
+  RINGWARD_ASSIGN(const replay::ScoreSheet sheet, RunFaults(context));
   RINGWARD_ASSIGN(const std::vector<std::int64_t> alarms, RunHealthy(context));
-  Tally all;
-  std::map<FaultKind, Tally> by_kind;
-  std::int64_t false_incidents = 0;
-  for (const RunScore& score : scores) {
-    false_incidents += score.false_incidents;
-    for (const FaultOutcome& outcome : score.faults) {
-      all.Add(outcome);
-      by_kind[outcome.kind].Add(outcome);
-    }
-  }
   std::int64_t healthy_alarms = 0;
   for (const std::int64_t count : alarms) healthy_alarms += count;
-  const double precision = Share(all.found, all.found + false_incidents);
   const double nanoseconds =
       samples_ == 0 ? 0.0 : 1e9 * pipeline_seconds_ / static_cast<double>(samples_);
   if (context.common.json) {
-    Json kinds = Json::object();
-    for (const auto& [kind, tally] : by_kind) kinds[NameOf(kind)] = ToJson(tally);
-    Json document = ToJson(all);
-    document["precision"] = precision;
-    document["kinds"] = std::move(kinds);
+    Json document = ScoreJson(sheet);
     document["healthy_days"] = healthy_days_;
     document["healthy_alarms"] = healthy_alarms;
     document["nanoseconds_per_sample"] = nanoseconds;
     context.out.WriteJson(document);
     return kExitFine;
   }
-  TablePrinter table(
-      {{"fault"}, {"runs"}, {"found"}, {"culprit right"}, {"kind right"}, {"median delay, steps"}});
-  const auto add = [&](const std::string& name, const Tally& tally) {
-    table.AddRow({name, std::to_string(tally.faults),
-                  fmt::format("{:.1f} %", 100.0 * Share(tally.found, tally.faults)),
-                  fmt::format("{:.1f} %", 100.0 * Share(tally.culprit, tally.found)),
-                  fmt::format("{:.1f} %", 100.0 * Share(tally.kind, tally.found)),
-                  std::to_string(tally.MedianDelay())});
-  };
-  for (const auto& [kind, tally] : by_kind) add(NameOf(kind), tally);
-  add("all", all);
-  if (runs_ > 0) context.out.Write(table.ToString());
-  if (runs_ > 0)
-    context.out.Print("precision {:.3f} ({} false incidents)\n", precision, false_incidents);
+  if (runs_ > 0) context.out.Write(ScoreText(sheet));
   if (!alarms.empty())
     context.out.Print("{} false alarms in {:g} healthy days\n", healthy_alarms, healthy_days_);
   context.out.Print("{:.1f} ns a sample over {} samples\n", nanoseconds, samples_);

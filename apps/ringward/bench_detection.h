@@ -6,6 +6,7 @@
 
 #include "detect/detector.h"
 #include "replay/backtest.h"
+#include "replay/score_sheet.h"
 #include "replay/simulate_job.h"
 #include "ringward/cli/subcommand.h"
 
@@ -19,7 +20,7 @@ class BenchDetectionCommand final : public Subcommand {
   Result<int> Run(Context& context) override;
 
  private:
-  Result<std::vector<replay::RunScore>> RunFaults(Context& context);
+  Result<replay::ScoreSheet> RunFaults(Context& context);
   Result<std::vector<std::int64_t>> RunHealthy(Context& context);
 
   replay::JobOptions job_{.steps = 1000};

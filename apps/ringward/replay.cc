@@ -1,55 +1,17 @@
 #include "ringward/replay.h"
 
 #include <algorithm>
-#include <array>
-#include <filesystem>
 #include <nlohmann/json.hpp>
+#include <utility>
 
-#include "ingest/step_csv/step_csv.h"
-#include "io/expand.h"
+#include "io/byte_source.h"
 #include "recording/reader.h"
-#include "replay/recorded.h"
+#include "ringward/detect_options.h"
 #include "ringward/incident_text.h"
+#include "ringward/score_sheet_text.h"
 
 namespace ringward::cli {
 namespace {
-
-namespace fs = std::filesystem;
-
-/// Folders become the CSV files below them, in the order of their names.
-Result<std::vector<std::string>> FilesOf(const std::vector<std::string>& paths) {
-  std::vector<std::string> files;
-  for (const std::string& path : paths) {
-    std::error_code error;
-    if (!fs::is_directory(path, error)) {
-      RINGWARD_ASSIGN(const std::vector<std::string> expanded, io::ExpandInputs(std::vector{path}));
-      files.insert(files.end(), expanded.begin(), expanded.end());
-      continue;
-    }
-    std::vector<std::string> found;
-    for (fs::recursive_directory_iterator at(path, error), end; !error && at != end;
-         at.increment(error)) {
-      const std::string name = at->path().string();
-      if (at->is_regular_file(error) && name.find(".csv") != std::string::npos)
-        found.push_back(name);
-    }
-    if (error) return Error(Code::kResource, path + ": " + error.message());
-    std::sort(found.begin(), found.end());
-    files.insert(files.end(), found.begin(), found.end());
-  }
-  if (files.empty()) return Error(Code::kInvalidInput, paths.front() + ": holds no .csv file");
-  return files;
-}
-
-/// Whether the file is an SQLite file, as all recordings are.
-Result<bool> IsRecording(const std::string& path) {
-  constexpr std::string_view kMagic = "SQLite format 3";
-  if (path == "-") return false;  // what is read from a pipe is gone, and SQLite needs a file
-  RINGWARD_ASSIGN(const auto source, io::OpenRawInput(path));
-  std::array<char, kMagic.size()> begin{};
-  RINGWARD_ASSIGN(const std::size_t got, source->Read(begin));
-  return std::string_view(begin.data(), got) == kMagic;
-}
 
 /// Says where what a detector measured stands in the files.
 void AddPlaces(const ingest::StepTable& table, std::vector<signal::Cause>& causes) {
@@ -61,6 +23,16 @@ void AddPlaces(const ingest::StepTable& table, std::vector<signal::Cause>& cause
       evidence.line = place.line;
     }
   }
+}
+
+/// The scores of the runs whose truth is known.
+template <typename Runs>
+replay::ScoreSheet Sheet(const Runs& runs) {
+  replay::ScoreSheet sheet;
+  for (const auto& run : runs) {
+    if (run.score) sheet.Add(*run.score, run.replayed.seconds);
+  }
+  return sheet;
 }
 
 }  // namespace
@@ -75,8 +47,13 @@ SubcommandInfo ReplayCommand::Info() const {
               "Columns are told by name: step, timestamp, step_seconds, data_seconds, "
               "compute_seconds,\n"
               "sync_seconds, loss, local_grad_norm, …. The same detectors run here as beside a "
-              "live job.",
-          .example = "ringward replay run/\nringward replay --json rank*.csv",
+              "live job.\n"
+              "Recordings are runs of their own; where one has its truth beside it "
+              "(FILE.plan.toml), the rules are scored.",
+          .example =
+              "ringward replay run/\n"
+              "ringward replay --json rank*.csv\n"
+              "ringward replay recordings/ --against stricter.toml",
           .exit_codes = {{kExitFound, "an incident was found"}}};
 }
 
@@ -85,10 +62,11 @@ void ReplayCommand::AddOptions(OptionTable& table) {
       .Metavar("PATH")
       .Complete(Completion::kFile)
       .Required();
-  table.Add("false-alarms-per-day", &detect_.false_alarms_per_day, {.min = 1e-6, .max = 1e6},
-            "alarms that a healthy job may give by chance in a day");
-  table.Add("worth", &detect_.worth, {.min = 0.0, .max = 1.0},
-            "slowness below this share of a step is not told");
+  AddDetectOptions(table, detect_);
+  table
+      .Add("against", &against_, {.what = "a file", .allow_empty = true},
+           "other rules as TOML (the three options above), to score side by side")
+      .Complete(Completion::kFile);
 }
 
 Result<replay::Replayed> ReplayCommand::ReplayTables(const std::vector<std::string>& files) {
@@ -107,30 +85,103 @@ Result<replay::Replayed> ReplayCommand::ReplayTables(const std::vector<std::stri
   return replayed;
 }
 
-Result<replay::Replayed> ReplayCommand::ReplayRecording(const std::string& file) {
+Result<ReplayCommand::Played> ReplayCommand::ReplayRecording(
+    const std::string& file, const detect::DetectOptions& rules) const {
   RINGWARD_ASSIGN(recording::Reader reader, recording::Reader::Open(file));
-  inputs_.push_back({.file = file, .format = "recording"});
-  return replay::ReplayRecording(reader, detect_);
+  Played played{.file = file};
+  RINGWARD_ASSIGN(played.replayed, replay::ReplayRecording(reader, rules));
+  RINGWARD_ASSIGN(const auto truth, TruthOf(file));
+  if (truth) played.score = replay::ScoreRun(played.replayed.causes, *truth);
+  return played;
+}
+
+Result<std::vector<ReplayCommand::Played>> ReplayCommand::Play(const ReplayInputs& inputs) {
+  std::vector<Played> runs;
+  if (!inputs.recordings) {
+    runs.emplace_back();
+    RINGWARD_ASSIGN(runs.back().replayed, ReplayTables(inputs.files));
+    return runs;
+  }
+  for (const std::string& file : inputs.files) {
+    RINGWARD_ASSIGN(Played played, ReplayRecording(file, detect_));
+    inputs_.push_back({.file = file, .format = "recording"});
+    runs.push_back(std::move(played));
+  }
+  return runs;
+}
+
+Result<replay::ScoreSheet> ReplayCommand::PlayAgainst(const ReplayInputs& inputs) const {
+  std::vector<Played> runs;
+  for (const std::string& file : inputs.files) {
+    RINGWARD_ASSIGN(Played played, ReplayRecording(file, other_));
+    runs.push_back(std::move(played));
+  }
+  return Sheet(runs);
+}
+
+Status ReplayCommand::ReadOtherRules() {
+  OptionTable rules;
+  AddDetectOptions(rules, other_);
+  return rules.ApplyTomlFile(against_);
+}
+
+void ReplayCommand::Print(const std::vector<Played>& runs, Output& out) const {
+  for (const Played& run : runs) {
+    if (runs.size() > 1) out.Print("{}:\n", run.file);
+    PrintIncidents(run.replayed.causes, out);
+  }
+}
+
+Json ReplayCommand::Document(const std::vector<Played>& runs) const {
+  const auto one = [](const Played& run) {
+    Json document = IncidentsJson(run.replayed.causes);
+    document["findings"] = FindingsJson(run.replayed.findings);
+    return document;
+  };
+  if (runs.size() == 1) {
+    Json document = one(runs.front());
+    document["inputs"] = InputsJson(inputs_);
+    return document;
+  }
+  Json document{{"healthy", true}, {"runs", Json::array()}};
+  for (const Played& run : runs) {
+    Json told = one(run);
+    told["file"] = run.file;
+    document["healthy"] = document["healthy"].get<bool>() && told["healthy"].get<bool>();
+    document["runs"].push_back(std::move(told));
+  }
+  document["inputs"] = InputsJson(inputs_);
+  return document;
 }
 
 Result<int> ReplayCommand::Run(Context& context) {
-  RINGWARD_ASSIGN(const std::vector<std::string> files, FilesOf(paths_));
-  RINGWARD_ASSIGN(const bool recorded, IsRecording(files.front()));
-  if (recorded && files.size() > 1) {
-    return Error(Code::kInvalidInput,
-                 files[1] + ": a recording is a run of its own, give one at a time");
+  if (!against_.empty()) RINGWARD_TRY(ReadOtherRules());
+  RINGWARD_ASSIGN(const ReplayInputs inputs, FindReplayInputs(paths_));
+  RINGWARD_ASSIGN(const std::vector<Played> runs, Play(inputs));
+  const bool scored = std::any_of(runs.begin(), runs.end(),
+                                  [](const Played& run) { return run.score.has_value(); });
+  if (!against_.empty() && !scored) {
+    return Error(Code::kInvalidInput, inputs.files.front() +
+                                          ": --against compares scores, and no recording has its "
+                                          "truth (FILE.plan.toml) beside it");
   }
-  RINGWARD_ASSIGN(const replay::Replayed replayed,
-                  recorded ? ReplayRecording(files.front()) : ReplayTables(files));
-  const bool found =
-      std::any_of(replayed.causes.begin(), replayed.causes.end(), signal::IsIncident);
+  const bool found = std::any_of(runs.begin(), runs.end(), [](const Played& run) {
+    return std::any_of(run.replayed.causes.begin(), run.replayed.causes.end(), signal::IsIncident);
+  });
+  std::optional<replay::ScoreSheet> other;
+  if (!against_.empty()) {
+    RINGWARD_ASSIGN(other, PlayAgainst(inputs));
+  }
   if (context.common.json) {
-    Json document = IncidentsJson(replayed.causes);
-    document["inputs"] = InputsJson(inputs_);
-    document["findings"] = FindingsJson(replayed.findings);
+    Json document = Document(runs);
+    if (scored) document["score"] = ScoreJson(Sheet(runs));
+    if (other) document["score_against"] = ScoreJson(*other);
     context.out.WriteJson(document);
   } else {
-    PrintIncidents(replayed.causes, context.out);
+    Print(runs, context.out);
+    if (scored) context.out.Write("\n" + ScoreText(Sheet(runs)));
+    if (other)
+      context.out.Write("\n" + ComparisonText("these rules", Sheet(runs), against_, *other));
   }
   return found ? kExitFound : kExitFine;
 }

@@ -8,6 +8,7 @@
 
 #include "base/interrupt.h"
 #include "base/terminal.h"
+#include "ringward/detect_options.h"
 #include "ringward/watch_news.h"
 #include "watch/local_source.h"
 
@@ -55,8 +56,7 @@ void WatchCommand::AddOptions(OptionTable& table) {
       .Add("record", &record_, {.what = "a file", .allow_empty = true},
            "a new file that the first job is recorded in, for `ringward replay`")
       .Complete(Completion::kFile);
-  table.Add("false-alarms-per-day", &detect_.false_alarms_per_day, {.min = 1e-6, .max = 1e6},
-            "alarms that a healthy job may give by chance in a day");
+  AddDetectOptions(table, detect_);
 }
 
 Result<watch::WatcherOptions> WatchCommand::WatcherOptionsOf() const {

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "replay/score_sheet.h"
+
 namespace ringward::replay {
 namespace {
 
@@ -191,6 +193,28 @@ TEST(BacktestTest, AHealthyJobFindsNothing) {
   EXPECT_GT(test->seconds_of_job, 500.0);
   job.world = 1;
   EXPECT_FALSE(RunBacktest(job, {})) << "bad options are refused";
+}
+
+TEST(ScoreSheetTest, AddsUpRuns) {
+  ScoreSheet sheet;
+  EXPECT_EQ(sheet.precision(), 1.0);
+  EXPECT_EQ(sheet.all().recall(), 1.0);
+  const std::vector<Fault> planted = {Planted(FaultKind::kNan, {3}),
+                                      Planted(FaultKind::kSlowRank, {3})};
+  sheet.Add(ScoreRun({Told("non-finite", 107, {3}), Told("slow-rank", 10, {1})}, planted),
+            43'200.0);
+  sheet.Add(ScoreRun({Told("non-finite", 103, {4})}, {planted[0]}), 43'200.0);
+  EXPECT_EQ(sheet.runs(), 2);
+  EXPECT_EQ(sheet.days(), 1.0);
+  EXPECT_EQ(sheet.false_incidents(), 1);
+  EXPECT_DOUBLE_EQ(sheet.precision(), 2.0 / 3.0);
+  EXPECT_DOUBLE_EQ(sheet.all().recall(), 2.0 / 3.0);
+  EXPECT_DOUBLE_EQ(sheet.f1(), 2.0 / 3.0);
+  const Tally& nan = sheet.by_kind().at(FaultKind::kNan);
+  EXPECT_EQ(nan.found, 2);
+  EXPECT_EQ(nan.MedianDelay(), 7);
+  EXPECT_EQ(nan.culprit_share(), 0.5);
+  EXPECT_EQ(sheet.by_kind().at(FaultKind::kSlowRank).recall(), 0.0);
 }
 
 }  // namespace

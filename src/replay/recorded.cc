@@ -22,12 +22,14 @@ class Run {
   explicit Run(const detect::DetectOptions& options) : state_(options) {}
 
   void Step(std::span<const signal::Event> events, signal::Time now) {
+    if (!first_) first_ = now;
     Keep(pipeline::Step(state_, events, now));
     last_ = now;
   }
   Replayed Finish() && {
     Keep(pipeline::Finish(state_, last_));
     replayed_.causes = state_.incidents.All();
+    if (first_) replayed_.seconds = signal::Seconds(last_ - *first_);
     return std::move(replayed_);
   }
 
@@ -38,6 +40,7 @@ class Run {
   }
 
   pipeline::State state_;
+  std::optional<signal::Time> first_;
   signal::Time last_{};
   Replayed replayed_;
 };

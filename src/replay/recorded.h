@@ -16,6 +16,7 @@ namespace ringward::replay {
 struct Replayed {
   std::vector<signal::Finding> findings;
   std::vector<signal::Cause> causes;  ///< as they stood at the end
+  double seconds = 0.0;               ///< from the first call of the pipeline to the last
 };
 
 /// Runs events through the pipeline, one call for each.

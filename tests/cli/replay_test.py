@@ -99,7 +99,7 @@ TOLD = [
 # title, command line, files, the one line on standard error
 REFUSED = [
     ("no such folder", ["replay", "nothing"], {}, r"nothing.*[Nn]o such file.*"),
-    ("an empty folder", ["replay", "run"], {"run/notes.txt": "x"}, r"run: holds no \.csv file"),
+    ("an empty folder", ["replay", "run"], {"run/notes.txt": "x"}, r"run: holds no \.csv file and no recording"),
     ("a pattern without a match", ["replay", "*.csv"], {}, r".*\*\.csv.*"),
     ("a table of something else", ["replay", "run"], {"run/rank0.csv": "a,b\n1,2\n"}, r"run/rank0\.csv: no file holds steps.*"),
     ("an empty table", ["replay", "rank0.csv"], {"rank0.csv": ""}, r"rank0\.csv: no file holds steps.*"),
@@ -220,6 +220,28 @@ def a_simulated_job_is_replayed(program):
         yield "not over a recording", folder.call(*args).returncode == 2
 
 
+def rules_are_scored(program):
+    """replay of recordings with their truth beside them scores the rules, and compares two sets of them"""
+    with Folder(program, {"blind.toml": "worth = 1.0\n", "wrong.toml": "worht = 1.0\n"}) as folder:
+        for name, fault in (("a", "nan"), ("b", "slow-rank")):
+            folder.call("simulate", "job", "--world", "16", "--steps", "800", "--faults", fault, "--seed", "3", "--out", f"{name}.rwrec")
+        told = json.loads(folder.call("replay", "--json", ".", "--against", "blind.toml").stdout)
+        score, blind = told["score"], told["score_against"]
+        yield f"figures {score}", [score[k] for k in ("runs", "faults", "recall", "f1", "false_incidents")] == [2, 2, 1.0, 1.0, 0]
+        yield "kinds", set(score["kinds"]) == {"nan", "slow-rank"} and score["days"] > 0
+        yield f"blind {blind}", blind["recall"] == 0.5 and blind["kinds"]["slow-rank"]["recall"] == 0.0
+        yield "runs", [run["file"] for run in told["runs"]] == ["./a.rwrec", "./b.rwrec"] and not told["healthy"]
+        text = folder.call("replay", "a.rwrec", "b.rwrec", "--against", "blind.toml").stdout
+        yield f"text {text}", re.search(r"^found: slow-rank +100\.0 % +0\.0 %$", text, re.M) is not None
+        one = json.loads(folder.call("replay", "--json", "b.rwrec").stdout)
+        yield "one", one["score"]["faults"] == 1 and one["incidents"] and "runs" not in one
+        wrong = folder.call("replay", "a.rwrec", "--against", "wrong.toml")
+        yield f"wrong rules {wrong.stderr}", wrong.returncode == 2 and wrong.stderr.startswith("ringward replay: wrong.toml:1")
+        (folder.path / "a.rwrec.plan.toml").write_text("[[fault]]\nkind = 'nothing'\n")
+        bad = folder.call("replay", "a.rwrec")
+        yield f"a damaged truth {bad.stderr}", bad.returncode == 2 and "a.rwrec.plan.toml:" in bad.stderr
+
+
 def detection_is_scored(program):
     """bench detection --json has a figure for every kind, and finds what is easy to find"""
     with Folder(program, {}) as folder:
@@ -234,7 +256,7 @@ def detection_is_scored(program):
         yield "delay", told["kinds"]["nan"]["median_delay_steps"] == 0
         yield "cost", told["nanoseconds_per_sample"] > 0
         text = folder.call(*args, "--list")
-        yield "text", text.returncode == 0 and "precision 1.000 (0 false incidents)" in text.stdout
+        yield "text", text.returncode == 0 and "precision 1.000, recall 1.000, F1 1.000; 0 false incidents" in text.stdout
         healthy = json.loads(folder.call("bench", "detection", "--world", "8", "--runs", "0", "--healthy-days", "0.01", "--json").stdout)
         yield f"healthy {healthy}", healthy["healthy_alarms"] == 0 and healthy["faults"] == 0
 
@@ -251,7 +273,7 @@ def bad_input_is_refused(program):
             yield f"{title}: wrote {there}", done.stdout == "" and there == set(files)
 
 
-CHECKS = [causes_are_told, documents_have_their_fields, files_come_in_any_form, a_simulated_job_is_replayed, detection_is_scored,
+CHECKS = [causes_are_told, documents_have_their_fields, files_come_in_any_form, a_simulated_job_is_replayed, rules_are_scored, detection_is_scored,
           bad_input_is_refused]
 
 
