@@ -71,6 +71,7 @@ Result<int> RunRankJob(const Context& context, const RankJobOptions& options, co
   spec.temporaries = TemporariesOf(job.output);
   WatchBeside beside(job.watch);
   spec.on_id = [&beside](const std::string& id) { beside.Start(id); };
+  spec.on_interrupt = [&beside] { beside.Leave(); };
   RINGWARD_ASSIGN(const auto result, launch::RunJob(spec));
   beside.End();
   if (result.reader_left) context.out.NoteReaderLeft();

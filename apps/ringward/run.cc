@@ -105,6 +105,7 @@ Result<int> RunCommand::Run(Context& context) {
   RINGWARD_ASSIGN(launch::JobSpec spec, Spec());
   if (context.common.json) spec.out = STDERR_FILENO;
   spec.on_id = [&beside](const std::string& id) { beside.Start(id); };
+  spec.on_interrupt = [&beside] { beside.Leave(); };
   RINGWARD_ASSIGN(const launch::JobResult result, launch::RunJob(spec));
   beside.End();
   if (result.reader_left) context.out.NoteReaderLeft();

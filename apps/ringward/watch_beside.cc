@@ -17,20 +17,7 @@ namespace ringward::cli {
 namespace {
 
 constexpr std::chrono::seconds kPatience{10};  // for the rest of a recording to reach the disk
-
-/// Waits for a child that was told to end, and kills it where it does not.
-void Reap(pid_t child) {
-  const auto end = std::chrono::steady_clock::now() + kPatience;
-  while (waitpid(child, nullptr, WNOHANG) == 0) {
-    if (std::chrono::steady_clock::now() >= end) {
-      LogWarning("the watcher did not end, and was killed");
-      kill(child, SIGKILL);
-      waitpid(child, nullptr, 0);
-      return;
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
-}
+constexpr std::chrono::seconds kUserPatience{2};
 
 }  // namespace
 
@@ -82,11 +69,29 @@ void WatchBeside::Start(const std::string& job_id) {
   }
 }
 
+bool WatchBeside::Reaped(std::chrono::milliseconds patience) {
+  const auto end = std::chrono::steady_clock::now() + patience;
+  while (waitpid(watcher_, nullptr, WNOHANG) == 0) {
+    if (std::chrono::steady_clock::now() >= end) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  watcher_ = -1;
+  return true;
+}
+
+void WatchBeside::Leave() {
+  if (watcher_ < 0) return;
+  kill(watcher_, SIGTERM);
+  Reaped(kUserPatience);
+}
+
 void WatchBeside::End() {
   if (watcher_ < 0) return;
   kill(watcher_, SIGTERM);
-  Reap(watcher_);
-  watcher_ = -1;
+  if (Reaped(kPatience)) return;
+  LogWarning("the watcher did not end, and was killed");
+  kill(watcher_, SIGKILL);
+  Reaped(kPatience);
 }
 
 }  // namespace ringward::cli

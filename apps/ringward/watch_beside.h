@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <string>
 
 #include "base/options.h"
@@ -36,11 +37,15 @@ class WatchBeside {
   /// Starts the watcher of what the launcher starts under `job_id`. Where that fails the job runs
   /// unwatched, and a warning says so.
   void Start(const std::string& job_id);
+  /// The user ends the job: the watcher ends first, or it would tell of ranks that are killed.
+  void Leave();
   /// The job has ended: the watcher tells the rest and ends, within seconds. Idempotent.
   void End();
 
  private:
   WatchBesideOptions options_;
+  bool Reaped(std::chrono::milliseconds patience);
+
   pid_t watcher_ = -1;
 };
 

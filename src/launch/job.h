@@ -41,6 +41,8 @@ struct JobSpec {
   /// Called once, before any rank starts, with the job's id: what every process of it has in
   /// RINGWARD_JOB_ID.
   std::function<void(const std::string& id)> on_id;
+  /// Called once when the user ends the job, before its ranks are told.
+  std::function<void()> on_interrupt;
   std::string folder_base;  ///< where the job's folder is made; empty = /dev/shm, TMPDIR or /tmp
   int out = 1;              ///< where the ranks' standard output goes
   int err = 2;              ///< where their standard error goes

@@ -45,6 +45,7 @@ Outcome Supervisor::Run() {
     Observe();
     if (signals_.count() > 0) {
       Outcome outcome{.interrupted = true};
+      if (spec_.on_interrupt) spec_.on_interrupt();
       outcome.ended = EndRanks(spec_.grace, -1);
       return outcome;
     }
