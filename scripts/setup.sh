@@ -15,14 +15,15 @@ build_packages=(
   libopenmpi-dev openmpi-bin libgloo-dev
   libtomlplusplus-dev libspdlog-dev nlohmann-json3-dev
   libsqlite3-dev libzstd-dev zlib1g-dev
+  libboost-dev libssl-dev openssl
   libgtest-dev libgmock-dev
 )
 lint_packages=(clang-format-14 clang-tidy-14)
 # torch: the side of bench/train_vs_pytorch.py that we are compared with; openblas: the yardstick of `ringward bench
 # train`; libtorch: what tests/torch holds the dense engine's gradients against; chromium: draws report.html; zsh: reads
-# its completion script.
+# its completion script; prometheus: scrapes the watcher, and promtool checks what it says.
 integration_packages=(
-  python3-numpy python3-torch libtorch-dev libopenblas0-pthread clang-19 libclang-rt-19-dev chromium fonts-dejavu-core zsh
+  python3-numpy python3-torch libtorch-dev libopenblas0-pthread clang-19 libclang-rt-19-dev chromium fonts-dejavu-core zsh prometheus
 )
 
 # Tests point these two elsewhere.

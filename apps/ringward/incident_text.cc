@@ -1,10 +1,9 @@
 #include "ringward/incident_text.h"
 
-#include <fmt/chrono.h>
-
 #include <algorithm>
-#include <ctime>
 #include <nlohmann/json.hpp>
+
+#include "watch/news_json.h"
 
 namespace ringward::cli {
 namespace {
@@ -16,43 +15,12 @@ std::vector<signal::Cause> Ordered(std::vector<signal::Cause> causes) {
   return causes;
 }
 
-/// UTC; null where steps have no timestamps and their times were added up from 0.
-Json TimeJson(signal::Time time) {
-  constexpr auto kAnyDate = std::chrono::hours(24 * 366);
-  if (time < kAnyDate) return nullptr;
-  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(time);
-  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}",
-                     fmt::gmtime(static_cast<std::time_t>(seconds.count())));
-}
-
 }  // namespace
-
-Json IncidentJson(const signal::Cause& cause) {
-  Json evidence = Json::array();
-  for (const signal::Evidence& e : cause.evidence) {
-    evidence.push_back({{"file", e.file}, {"line", e.line}, {"text", e.text}});
-  }
-  return {{"category", NameOf(cause.category)},
-          {"cause", cause.cause},
-          {"summary", cause.summary},
-          {"culprit_ranks", cause.culprit_ranks},
-          {"culprit_hosts", cause.culprit_hosts},
-          {"victim_ranks", cause.victim_ranks},
-          {"confidence", cause.confidence},
-          {"evidence", std::move(evidence)},
-          {"remedy", cause.remedy},
-          {"action", NameOf(cause.action)},
-          {"started_at", TimeJson(cause.started)},
-          {"since_step", cause.since_step},
-          {"found_step", cause.found_step},
-          {"over", cause.over},
-          {"lost_seconds", cause.lost_seconds},
-          {"speedup_without", cause.speedup_without}};
-}
 
 Json IncidentsJson(const std::vector<signal::Cause>& causes) {
   Json incidents = Json::array();
-  for (const signal::Cause& cause : Ordered(causes)) incidents.push_back(IncidentJson(cause));
+  for (const signal::Cause& cause : Ordered(causes))
+    incidents.push_back(watch::IncidentJson(cause));
   return {{"healthy", std::none_of(causes.begin(), causes.end(), signal::IsIncident)},
           {"incidents", std::move(incidents)}};
 }

@@ -10,7 +10,6 @@
 
 namespace ringward::cli {
 
-Json IncidentJson(const signal::Cause& cause);
 /// The document of `diagnose` and `replay`: healthy, incidents (surest first).
 Json IncidentsJson(const std::vector<signal::Cause>& causes);
 Json InputsJson(const std::vector<ingest::InputReport>& inputs);

@@ -1,6 +1,7 @@
 #include "ringward/watch.h"
 
 #include <fmt/format.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -10,10 +11,17 @@
 #include "base/terminal.h"
 #include "ringward/detect_options.h"
 #include "ringward/watch_news.h"
+#include "watch/listeners.h"
 #include "watch/local_source.h"
 
 namespace ringward::cli {
 namespace {
+
+double CpuSeconds() {
+  timespec used{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+  return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
+}
 
 /// Where the jobs are, on a terminal.
 void ShowStatus(const watch::Watcher& watcher) {
@@ -38,8 +46,11 @@ SubcommandInfo WatchCommand::Info() const {
               "every program\n"
               "that uses ringward_guest), and tells each incident once: when it is found, when it "
               "changes, when it is\n"
-              "over. With --json each line on standard output is a JSON document.",
-          .example = "ringward watch\nringward watch --job my-job --once --record run.rwrec",
+              "over. With --json each line on standard output is a JSON document. With --listen it "
+              "is all there over HTTP.",
+          .example =
+              "ringward watch\nringward watch --job my-job --once --record run.rwrec\n"
+              "ringward watch --listen 127.0.0.1:9188",
           .exit_codes = {{kExitFound, "with --once: an incident was found"}}};
 }
 
@@ -57,6 +68,32 @@ void WatchCommand::AddOptions(OptionTable& table) {
            "a new file that the first job is recorded in, for `ringward replay`")
       .Complete(Completion::kFile);
   AddDetectOptions(table, detect_);
+  AddServerOptions(table);
+}
+
+void WatchCommand::AddServerOptions(OptionTable& table) {
+  table.Group("Over HTTP");
+  table.Add("listen", &exposure_.listen, {.what = "ADDRESS:PORT", .allow_empty = true},
+            "serve metrics for Prometheus, an API and a page there; port 0 takes a free one");
+  table
+      .Add("token-file", &exposure_.token_file, {.what = "a file", .allow_empty = true},
+           "answer only those who send the token in it (Authorization: Bearer ...)")
+      .Complete(Completion::kFile);
+  table
+      .Add("tls-cert", &exposure_.tls_cert, {.what = "a file", .allow_empty = true},
+           "PEM certificate, with those that lead to its root: serve over TLS")
+      .Complete(Completion::kFile);
+  table
+      .Add("tls-key", &exposure_.tls_key, {.what = "a file", .allow_empty = true},
+           "PEM private key of --tls-cert")
+      .Complete(Completion::kFile);
+}
+
+Result<std::unique_ptr<watch::WatchServer>> WatchCommand::Serve(const Clock& clock) const {
+  RINGWARD_TRY(watch::CheckExposure(exposure_));
+  if (exposure_.listen.empty()) return std::unique_ptr<watch::WatchServer>();
+  return watch::WatchServer::Start(
+      {.exposure = exposure_, .assets = watch::WebAssets(), .cpu_seconds = CpuSeconds}, clock);
 }
 
 Result<watch::WatcherOptions> WatchCommand::WatcherOptionsOf() const {
@@ -72,12 +109,19 @@ Result<watch::WatcherOptions> WatchCommand::WatcherOptionsOf() const {
 }
 
 Result<int> WatchCommand::Run(Context& context) {
+  const Clock& clock = SystemClock();
+  RINGWARD_ASSIGN(const std::unique_ptr<watch::WatchServer> server, Serve(clock));
   RINGWARD_ASSIGN(watch::WatcherOptions options, WatcherOptionsOf());
   const InterruptScope interrupts;
-  const Clock& clock = SystemClock();
   watch::LocalSource source({.job = job_, .launched_by = launched_by_}, clock);
   WatchNews news(context.out, clock, context.common.json);
-  watch::Watcher watcher(std::move(options), source, clock, news);
+  watch::Listeners listeners;
+  listeners.Add(news);
+  if (server) {
+    news.OnListening(server->url());
+    listeners.Add(*server);
+  }
+  watch::Watcher watcher(std::move(options), source, clock, listeners);
   const bool show = !context.common.quiet && IsTerminal(STDERR_FILENO);
   const bool waits = !job_.empty() || !launched_by_.empty();
   while (!InterruptRequested() && !context.out.failed()) {

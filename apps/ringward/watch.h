@@ -1,10 +1,13 @@
 #pragma once
 
 #include <chrono>
+#include <memory>
 #include <string>
 
 #include "detect/detector.h"
 #include "ringward/cli/subcommand.h"
+#include "watch/http/exposure.h"
+#include "watch/http/watch_server.h"
 #include "watch/watcher.h"
 
 namespace ringward::cli {
@@ -17,7 +20,10 @@ class WatchCommand final : public Subcommand {
   Result<int> Run(Context& context) override;
 
  private:
+  void AddServerOptions(OptionTable& table);
   Result<watch::WatcherOptions> WatcherOptionsOf() const;
+  /// Null without --listen.
+  Result<std::unique_ptr<watch::WatchServer>> Serve(const Clock& clock) const;
 
   std::string job_;
   std::string launched_by_;
@@ -25,6 +31,7 @@ class WatchCommand final : public Subcommand {
   std::chrono::milliseconds interval_{1000};
   bool once_ = false;
   detect::DetectOptions detect_;
+  watch::HttpExposure exposure_;
 };
 
 }  // namespace ringward::cli

@@ -25,19 +25,12 @@ constexpr std::chrono::seconds kSettle{1};
 /// Values of a rank that wait for the end of their step.
 constexpr std::size_t kPendingMost = 4096;
 
-signal::Phase PhaseOf(telemetry::Phase phase) {
+signal::Phase SamePhase(telemetry::Phase phase) {
   constexpr std::array<signal::Phase, telemetry::kPhases> kSame = {
       signal::Phase::kOther,      signal::Phase::kData,        signal::Phase::kForward,
       signal::Phase::kBackward,   signal::Phase::kCommunicate, signal::Phase::kOptimizer,
       signal::Phase::kCheckpoint, signal::Phase::kEvaluate};
   return kSame[static_cast<std::size_t>(phase)];
-}
-
-/// Where it stands; announced slowness counts as the phase that is known to be slow.
-signal::Phase PhaseOf(const telemetry::SegmentState& state) {
-  if (state.slow == telemetry::SlowReason::kNone) return PhaseOf(state.phase);
-  return state.slow == telemetry::SlowReason::kCheckpoint ? signal::Phase::kCheckpoint
-                                                          : signal::Phase::kEvaluate;
 }
 
 std::optional<Known> KnownOf(std::uint32_t metric) {
@@ -86,6 +79,12 @@ double MedianStep(const signal::Frame& frame) {
 
 }  // namespace
 
+signal::Phase PhaseOf(const telemetry::SegmentState& state) {
+  if (state.slow == telemetry::SlowReason::kNone) return SamePhase(state.phase);
+  return state.slow == telemetry::SlowReason::kCheckpoint ? signal::Phase::kCheckpoint
+                                                          : signal::Phase::kEvaluate;
+}
+
 JobEvents::JobEvents(JobRun run) : run_(std::move(run)) {}
 
 void JobEvents::Push(decltype(signal::Event::what) what) {
@@ -96,7 +95,7 @@ void JobEvents::Open() {
   const auto world = static_cast<std::size_t>(run_.world);
   std::vector<signal::RankPlace> places(world, signal::RankPlace{.host = run_.host});
   Push(signal::JobOpened{run_.name, signal::Topology(std::move(places))});
-  if (frames_) dropped_ += frames_->counts().late + frames_->counts().ahead;
+  if (frames_) samples_lost_before_ = samples_lost();
   frames_.emplace(world, metrics_);
   frames_->Advance(received_);
   // Only ranks that are seen here are waited for; others may run elsewhere, or record nothing.
@@ -119,13 +118,18 @@ std::size_t JobEvents::living() const {
       ranks_.begin(), ranks_.end(), [](const auto& entry) { return !entry.second.gone; }));
 }
 
+std::uint64_t JobEvents::samples_lost() const {
+  if (!frames_) return samples_lost_before_;
+  return samples_lost_before_ + frames_->counts().late + frames_->counts().ahead;
+}
+
 std::uint64_t JobEvents::TakeDropped() {
-  const std::uint64_t all = dropped_ + frames_->counts().late + frames_->counts().ahead;
+  const std::uint64_t all = records_lost() + samples_lost();
   return all - std::exchange(dropped_told_, all);
 }
 
 void JobEvents::Meet(const RankSight& sight) {
-  dropped_ += sight.batch.overwritten + sight.batch.malformed;
+  records_lost_ += sight.batch.overwritten + sight.batch.malformed;
   auto [entry, is_new] = ranks_.try_emplace(
       sight.who.rank, Rank{.pid = sight.who.pid, .start_time = sight.who.start_time});
   Rank& rank = entry->second;

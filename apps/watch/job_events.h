@@ -15,6 +15,9 @@
 
 namespace ringward::watch {
 
+/// Where a rank stands; announced slowness counts as the phase that is known to be slow.
+signal::Phase PhaseOf(const telemetry::SegmentState& state);
+
 /// Which run of a job this is: what all its ranks agree on.
 struct JobRun {
   std::string name;
@@ -48,6 +51,11 @@ class JobEvents {
   double step_seconds() const { return step_seconds_; }
   /// Records and samples that were lost, since the last call.
   std::uint64_t TakeDropped();
+  /// Since the beginning: step and metric records that ranks wrote over before they were read, or
+  /// that were malformed.
+  std::uint64_t records_lost() const { return records_lost_; }
+  /// Since the beginning: samples that fitted into no frame.
+  std::uint64_t samples_lost() const;
 
  private:
   struct Metric {
@@ -116,7 +124,8 @@ class JobEvents {
   Clock::Duration held_since_{};
   std::optional<Clock::Duration> left_at_;  ///< when a recorder was closed last
   bool orderly_ = true;                     ///< all that ended closed their recorder
-  std::uint64_t dropped_ = 0;
+  std::uint64_t records_lost_ = 0;
+  std::uint64_t samples_lost_before_ = 0;  ///< in the trainings before this one
   std::uint64_t dropped_told_ = 0;
 };
 

@@ -10,10 +10,11 @@ namespace ringward::watch {
 JobWatch::JobWatch(JobRun run, const detect::DetectOptions& options)
     : events_(std::move(run)), state_(options) {}
 
-void JobWatch::Look(std::span<const RankSight> sights, Clock::Duration monotonic,
-                    signal::Time received) {
+std::span<const signal::Event> JobWatch::Look(std::span<const RankSight> sights,
+                                              Clock::Duration monotonic, signal::Time received) {
   auto events = events_.Take(sights, monotonic, received);
   std::move(events.begin(), events.end(), std::back_inserter(waiting_));
+  return std::span(waiting_).last(events.size());
 }
 
 void JobWatch::Write(const recording::Batch& batch) {
@@ -56,15 +57,14 @@ std::vector<Told> JobWatch::Hear(const std::vector<signal::Cause>& causes) {
   std::vector<Told> told;
   for (const signal::Cause& cause : causes) {
     if (!signal::IsIncident(cause)) continue;
-    const Known now{cause.cause, cause.culprit_ranks, cause.culprit_hosts, cause.over};
-    const auto [at, is_new] = told_.try_emplace(cause.id, now);
-    const Known before = std::exchange(at->second, now);
-    if (is_new || (before.over && !now.over)) {
+    const auto [at, is_new] = told_.try_emplace(cause.id, cause);
+    const signal::Cause before = std::exchange(at->second, cause);
+    if (is_new || (before.over && !cause.over)) {
       told.push_back({News::kFound, cause});
-    } else if (before.cause != now.cause || before.ranks != now.ranks ||
-               before.hosts != now.hosts) {
+    } else if (before.cause != cause.cause || before.culprit_ranks != cause.culprit_ranks ||
+               before.culprit_hosts != cause.culprit_hosts) {
       told.push_back({News::kChanged, cause});
-    } else if (now.over && !before.over) {
+    } else if (cause.over && !before.over) {
       told.push_back({News::kOver, cause});
     }
   }

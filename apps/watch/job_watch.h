@@ -37,27 +37,23 @@ class JobWatch {
   void Record(recording::Writer writer) { writer_ = std::move(writer); }
   bool is_recorded() const { return writer_.has_value(); }
 
-  /// As JobEvents::Take.
-  void Look(std::span<const RankSight> sights, Clock::Duration monotonic, signal::Time received);
+  /// As JobEvents::Take; the events of this look, which live until the next call.
+  std::span<const signal::Event> Look(std::span<const RankSight> sights, Clock::Duration monotonic,
+                                      signal::Time received);
   /// Runs the pipeline over what was seen since the last call; what people should hear of, once.
   std::vector<Told> Judge(signal::Time now);
   /// The job has ended or watching does: judges what is left, closes all and the recording.
   std::vector<Told> Finish(signal::Time now);
 
   const JobEvents& events() const { return events_; }
+  /// All that were told, by id, as they stand now.
+  const std::map<std::uint64_t, signal::Cause>& incidents() const { return told_; }
   /// Of all that were told.
   bool found_any() const { return !told_.empty(); }
   /// Told and not over.
   std::size_t open_incidents() const;
 
  private:
-  struct Known {
-    std::string cause;
-    std::vector<std::int32_t> ranks;
-    std::vector<std::string> hosts;
-    bool over = false;
-  };
-
   std::vector<Told> Hear(const std::vector<signal::Cause>& causes);
   void Write(const recording::Batch& batch);
 
@@ -67,7 +63,7 @@ class JobWatch {
   std::vector<signal::Event> waiting_;
   std::int64_t last_event_ = -1;
   std::uint64_t next_call_ = 0;
-  std::map<std::uint64_t, Known> told_;  ///< by the incident's id
+  std::map<std::uint64_t, signal::Cause> told_;
 };
 
 }  // namespace ringward::watch

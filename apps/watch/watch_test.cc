@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "recording/reader.h"
 #include "replay/recorded.h"
 #include "telemetry/test_folder.h"
+#include "watch/fake_source.h"
 #include "watch/local_source.h"
 #include "watch/watcher.h"
 
@@ -21,117 +21,10 @@ using std::chrono::milliseconds;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-constexpr std::int32_t kWorld = 4;
-constexpr milliseconds kStep{50};
-
-/// Four ranks in step: 45 ms of compute, 5 ms inside the collective.
-class FakeSource final : public Source {
- public:
-  explicit FakeSource(ManualClock& clock) : clock_(clock) {
-    for (std::int32_t rank = 0; rank < kWorld; ++rank) {
-      sights_.push_back({.who = {.job = "job", .rank = rank, .world = kWorld, .pid = 100 + rank}});
-    }
-  }
-
-  std::vector<RankSight> Look() override {
-    if (!frozen_) {
-      for (; clock_.Now() - ended_ >= kStep + slow_; ended_ += kStep + slow_) EndStep();
-    }
-    if (clock_.Now() - sampled_ >= std::chrono::seconds(1)) {
-      sampled_ = clock_.Now();
-      for (RankSight& sight : sights_) sight.machine = MachineOf(sight.who.rank);
-    }
-    std::vector<RankSight> seen = sights_;
-    for (RankSight& sight : sights_) {
-      sight.batch = {};
-      sight.machine.clear();
-    }
-    std::erase_if(sights_, [](const RankSight& sight) { return sight.ended; });
-    return seen;
-  }
-  void Wait(Clock::Duration until) override { clock_.Advance(until - clock_.Now()); }
-  const std::string& host() const override { return host_; }
-
-  /// Rank 2 stops in the middle of a step; the others get into the collective.
-  void Freeze(bool inside) {
-    frozen_ = true;
-    for (RankSight& sight : sights_) {
-      sight.state.inside_collective = inside || sight.who.rank != 2;
-      ++sight.state.collectives_entered;
-    }
-    sights_[2].stopped = true;
-    if (!inside) --sights_[2].state.collectives_entered;
-  }
-  void Thaw() {
-    frozen_ = false;
-    ended_ = clock_.Now() - kStep;
-    sights_[2].stopped = false;
-    for (RankSight& sight : sights_) sight.state.inside_collective = false;
-  }
-  RankSight& rank(std::size_t at) { return sights_[at]; }
-  void EndAll(bool closed) {
-    for (RankSight& sight : sights_) {
-      sight.ended = true;
-      sight.state.closed = closed;
-    }
-  }
-  /// Rank 1 needs 30 ms longer for a step, `queued` of them for want of a core.
-  void Slow(milliseconds queued) {
-    slow_ = milliseconds(30);
-    queued_ = queued;
-  }
-  /// Added to the loss of a rank in each step.
-  std::function<double(std::int32_t rank)> loss = [](std::int32_t) { return 1.0; };
-
- private:
-  std::vector<MachineValue> MachineOf(std::int32_t rank) const {
-    const double queued =
-        rank == 1 ? std::chrono::duration<double>(queued_) / (kStep + slow_) : 0.0;
-    return {{signal::Known::kRunWait, 0.01 + queued},
-            {signal::Known::kCore, static_cast<double>(rank)},
-            {signal::Known::kCoreOthers, queued}};
-  }
-
-  void EndStep() {
-    for (RankSight& sight : sights_) {
-      // A little noise, the same in every run.
-      const std::uint64_t noise =
-          (step_ * 7919 + static_cast<std::uint64_t>(sight.who.rank) * 104729) % 1000;
-      telemetry::StepRecord record{
-          .end_ns = (ended_ + kStep + slow_).count(), .step = step_, .steps = 1};
-      const auto slow = static_cast<std::uint64_t>(std::chrono::nanoseconds(slow_).count());
-      const std::uint64_t own = sight.who.rank == 1 ? slow : 0;
-      record.phase_ns[static_cast<std::size_t>(telemetry::Phase::kForward)] =
-          45'000'000 + noise * 1000 + own;
-      record.phase_ns[static_cast<std::size_t>(telemetry::Phase::kCommunicate)] =
-          5'000'000 - noise * 1000 + slow - own;
-      record.total_ns = 50'000'000 + slow;
-      const double value = loss(sight.who.rank);
-      sight.batch.steps.push_back(record);
-      sight.batch.metrics.push_back(
-          {.step = step_, .metric = telemetry::kLocalLoss, .count = 1, .sum = value});
-      sight.state.any_step = true;
-      sight.state.step = step_ + 1;
-      ++sight.state.collectives_entered;
-      ++sight.cpu_ticks;
-    }
-    ++step_;
-  }
-
-  milliseconds slow_{};
-  milliseconds queued_{};
-  Clock::Duration sampled_{};
-  ManualClock& clock_;
-  std::vector<RankSight> sights_;
-  std::string host_ = "here";
-  std::uint64_t step_ = 0;
-  Clock::Duration ended_{};
-  bool frozen_ = false;
-};
-
 /// Writes down what it hears: "job", "found rank-frozen 2", "end".
 class Heard final : public Listener {
  public:
+  void OnLook(const JobLook&) override {}
   void OnJob(const JobEvents& job) override { lines.push_back("job " + job.run().name); }
   void OnIncident(const JobEvents&, const Told& told) override {
     constexpr const char* kNews[] = {"found ", "changed ", "over "};
@@ -139,7 +32,8 @@ class Heard final : public Listener {
     for (const std::int32_t rank : told.cause.culprit_ranks) line += " " + std::to_string(rank);
     lines.push_back(line);
   }
-  void OnEnd(const JobEvents&, bool) override { lines.emplace_back("end"); }
+  void OnEnd(const JobWatch&) override { lines.emplace_back("end"); }
+  void OnLooked(const Watcher&, bool) override {}
   std::vector<std::string> lines;
 };
 
@@ -244,7 +138,7 @@ TEST_F(WatcherTest, ANanIsTheRanksThatMadeIt) {
 TEST_F(WatcherTest, SegmentsThatClaimNonsenseArePassedOver) {
   source_.rank(0).who.world = 1 << 30;
   source_.rank(1).who.rank = -1;
-  source_.rank(2).who.rank = kWorld;
+  source_.rank(2).who.rank = kFakeWorld;
   source_.rank(3).who.world = 0;
   Run(std::chrono::seconds(2));
   EXPECT_THAT(heard_.lines, IsEmpty());

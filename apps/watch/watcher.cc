@@ -78,7 +78,7 @@ void Watcher::Tell(JobWatch& job, const std::vector<Told>& told) {
 
 void Watcher::End(JobWatch& job) {
   Tell(job, job.Finish(Received()));
-  listener_.OnEnd(job.events(), job.found_any());
+  listener_.OnEnd(job);
   std::erase(announced_, &job);
 }
 
@@ -88,7 +88,9 @@ void Watcher::Look() {
   const signal::Time received = Received();
   const bool judge = now >= next_judgement_;
   for (const auto& job : jobs_) {
-    job->Look(assigned[job.get()], now, received);
+    const Sights& sights = assigned[job.get()];
+    const auto events = job->Look(sights, now, received);
+    listener_.OnLook({job->events(), sights, events, now});
     Announce(*job);
     if (job->events().done()) {
       End(*job);
@@ -99,6 +101,7 @@ void Watcher::Look() {
   std::erase_if(jobs_, [](const auto& job) { return job->events().done(); });
   // A machine that slept does not make up for what it missed.
   while (next_judgement_ <= now) next_judgement_ += options_.interval;
+  listener_.OnLooked(*this, judge);
   next_look_ = now + std::min(kLookMost, options_.interval / kLooksPerInterval);
 }
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "base/clock.h"
@@ -21,15 +22,29 @@ struct WatcherOptions {
   std::optional<recording::Writer> record{};
 };
 
+class Watcher;
+
+/// What one look at a job came to; valid during the call that gives it.
+struct JobLook {
+  const JobEvents& job;
+  std::span<const RankSight> sights;
+  std::span<const signal::Event> events;
+  Clock::Duration monotonic;  ///< when
+};
+
 /// Hears of what happens, on the thread that calls Look().
 class Listener {
  public:
   virtual ~Listener() = default;
+  /// Every look at a job, before anything else of it.
+  virtual void OnLook(const JobLook& look) = 0;
   /// All ranks of the job are seen, or its first steps have ended.
   virtual void OnJob(const JobEvents& job) = 0;
   virtual void OnIncident(const JobEvents& job, const Told& told) = 0;
   /// All its ranks have ended, or watching has.
-  virtual void OnEnd(const JobEvents& job, bool found_any) = 0;
+  virtual void OnEnd(const JobWatch& job) = 0;
+  /// Once a look is over, all jobs; `judged`: the pipelines have run in it.
+  virtual void OnLooked(const Watcher& watcher, bool judged) = 0;
 };
 
 /// Watches all jobs that a source shows, each with a pipeline of its own. Not safe for concurrent

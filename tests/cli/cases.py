@@ -198,6 +198,26 @@ WATCH = [
          exactly("ringward watch: --record there: exists, and a recording holds one run"), {"there": "x"}),
     Case("watch with an argument", "ringward", ["watch", "job"], 2, "",
          exactly("ringward watch: unexpected argument 'job'")),
+    *(Case(f"watch, {title}", "ringward", ["watch", "--once", *args], 2, "", exactly("ringward watch: " + line), files)
+      for title, args, line, files in (
+          ("no port", ["--listen", "127.0.0.1"],
+           "--listen 127.0.0.1: expected an IP address and a port, such as 127.0.0.1:9188 or [::1]:0", {}),
+          ("a name", ["--listen", "node7:9188"],
+           "--listen node7:9188: expected an IP address and a port, such as 127.0.0.1:9188 or [::1]:0", {}),
+          ("open to all", ["--listen", "0.0.0.0:9188"],
+           "--listen 0.0.0.0:9188: can be reached from other machines, which needs --token-file, --tls-cert and --tls-key", {}),
+          ("open to all with a token", ["--listen", "[::]:9188", "--token-file", "token"],
+           "--listen [::]:9188: can be reached from other machines, which needs --token-file, --tls-cert and --tls-key",
+           {"token": "0123456789abcdef"}),
+          ("half of TLS", ["--listen", "127.0.0.1:0", "--tls-cert", "cert"], "--tls-cert and --tls-key belong together", {}),
+          ("a token for nobody", ["--token-file", "token"], "--token-file: means nothing without --listen", {}),
+          ("a short token", ["--listen", "127.0.0.1:0", "--token-file", "token"],
+           "--token-file token: expected one line of 16 to 512 printable characters without blanks", {"token": "secret"}))),
+    Case("watch without its token", "ringward", ["watch", "--once", "--listen", "127.0.0.1:0", "--token-file", "token"], 2, "",
+         r"ringward watch: .*token.*No such file or directory.*\n"),
+    Case("watch with a certificate that is none", "ringward",
+         ["watch", "--once", "--listen", "127.0.0.1:0", "--tls-cert", "cert", "--tls-key", "cert"], 2, "",
+         r"ringward watch: --tls-cert cert: .*\n", {"cert": "x"}),
 ]
 
 CASES = FRAME + OPTIONS + ENDS + BENCH + SIMULATE + WATCH

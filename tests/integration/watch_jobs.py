@@ -56,7 +56,7 @@ def check_replay(program, record, found_any):
 class Watched:
     """A job that trains until it is told to end, and a watcher beside it."""
 
-    def __init__(self, program, engine, folder):
+    def __init__(self, program, engine, folder, options=()):
         self.record = folder / "run.rwrec"
         self.program = program
         table = folder / "table.csv"
@@ -68,7 +68,7 @@ class Watched:
             stderr=subprocess.PIPE, text=True)
         self.pids = wait_for("the ranks", 60, self.find_ranks)
         self.news = open(folder / "news.jsonl", "w+", encoding="utf-8")
-        self.watcher = subprocess.Popen([program, "watch", "--job", self.name, "--json", "--record", self.record],
+        self.watcher = subprocess.Popen([program, "watch", "--job", self.name, "--json", "--record", self.record, *options],
                                         stdin=subprocess.DEVNULL, stdout=self.news, stderr=subprocess.PIPE, text=True)
         wait_for("word of the job", 60, lambda: [n for n in self.lines() if n["type"] == "job"])
         # What is usual must be known before anything can be unusual.
