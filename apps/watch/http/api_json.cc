@@ -142,8 +142,9 @@ std::string HeatText(const JobSnapshot& job, RankMetric metric, std::size_t colu
   // The writer of JSON would look at each of millions of digits.
   std::string text = cli::DumpJsonLine(document);
   text.pop_back();
+  text.reserve(text.size() + tile.bytes.size() / 3 * 4 + 32);
   text += ",\"data\":\"";
-  text += Base64(tile.bytes);
+  AppendBase64(text, tile.bytes);
   text += "\"}\n";
   return text;
 }

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <limits>
 #include <span>
-#include <string_view>
 
 namespace ringward::watch {
 namespace {
@@ -72,20 +71,22 @@ HeatTile MakeHeatTile(const JobSnapshot& job, RankMetric metric, std::size_t col
   return tile;
 }
 
-std::string Base64(std::string_view bytes) {
-  constexpr std::string_view kDigits =
+void AppendBase64(std::string& text, std::string_view bytes) {
+  static constexpr char kDigits[] =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string text;
-  text.reserve((bytes.size() + 2) / 3 * 4);
+  const auto byte = [&](std::size_t at) -> std::uint32_t {
+    return at < bytes.size() ? static_cast<std::uint8_t>(bytes[at]) : 0U;
+  };
+  const std::size_t begin = text.size();
+  text.resize(begin + (bytes.size() + 2) / 3 * 4, '=');
+  char* out = text.data() + begin;
   for (std::size_t at = 0; at < bytes.size(); at += 3) {
-    const std::size_t count = std::min<std::size_t>(3, bytes.size() - at);
-    std::uint32_t word = 0;
-    for (std::size_t i = 0; i < 3; ++i)
-      word = word << 8U | (i < count ? static_cast<std::uint8_t>(bytes[at + i]) : 0U);
-    for (std::size_t i = 0; i < 4; ++i)
-      text += i <= count ? kDigits[word >> (18U - 6U * static_cast<unsigned>(i)) & 63U] : '=';
+    const std::uint32_t word = byte(at) << 16U | byte(at + 1) << 8U | byte(at + 2);
+    *out++ = kDigits[word >> 18U];
+    *out++ = kDigits[word >> 12U & 63U];
+    if (at + 1 < bytes.size()) *out++ = kDigits[word >> 6U & 63U];
+    if (at + 2 < bytes.size()) *out++ = kDigits[word & 63U];
   }
-  return text;
 }
 
 }  // namespace ringward::watch

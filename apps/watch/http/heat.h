@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "watch/http/snapshot.h"
 
@@ -28,6 +29,6 @@ struct HeatTile {
 /// Of the newest `columns` columns, or as many as there are.
 HeatTile MakeHeatTile(const JobSnapshot& job, RankMetric metric, std::size_t columns);
 
-std::string Base64(std::string_view bytes);
+void AppendBase64(std::string& text, std::string_view bytes);
 
 }  // namespace ringward::watch

@@ -180,9 +180,13 @@ TEST(HeatTest, IsRanksByColumnsOldestFirst) {
 TEST(Base64Test, IsThatOfRfc4648) {
   for (const auto& [bytes, text] : std::initializer_list<std::pair<const char*, const char*>>{
            {"", ""}, {"f", "Zg=="}, {"fo", "Zm8="}, {"foo", "Zm9v"}, {"foobar", "Zm9vYmFy"}}) {
-    EXPECT_EQ(Base64(bytes), text);
+    std::string out = "data:";
+    AppendBase64(out, bytes);
+    EXPECT_EQ(out, std::string("data:") + text);
   }
-  EXPECT_EQ(Base64("\xff\xfe\xfd"), "//79");
+  std::string high;
+  AppendBase64(high, "\xff\xfe\xfd");
+  EXPECT_EQ(high, "//79");
 }
 
 std::string Joined(const std::vector<StreamFrame>& frames) {
