@@ -58,17 +58,13 @@ clean_clone() {
   return "$status"
 }
 
-http_pages() {
-  scripts/build.sh release bench_watch_http && build/release/bin/bench_watch_http
-}
-
 sanitizer() {
   scripts/build.sh "$1" && scripts/run_tests.sh "$1" --all-must-run
 }
 
 machine=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)
 mkdir -p "$logs"
-scripts/build.sh release || exit 1
+scripts/build.sh release all bench_watch_http || exit 1
 
 item clean_clone 40 clean_clone
 data_item tabular 13 tests/shared/tabular_bar.sh "$binary" "$data"
@@ -81,7 +77,7 @@ item allreduce 2 bench/allreduce_vs_raw.py "$binary" --check
 item detection 40 bench/detection.py "$binary" --check
 item mpi_preload 2 bench/mpi_preload.py build/release --check
 item telemetry 3 bench/telemetry.py "$binary" --check
-item http_pages 9 http_pages
+item http_pages 8 build/release/bin/bench_watch_http
 item kill_ranks 30 tests/integration/kill_ranks.py "$binary" --engines mpi,gloo --count 20
 item asan 8 sanitizer asan
 item tsan 40 sanitizer tsan
