@@ -51,11 +51,8 @@ struct Product {
 
 template <typename T, typename F>
 void Zip(T* out, const T* a, const T* b, std::size_t count, F f) {
-  // out may be a or b, element on element: no dependence between iterations.
-#ifdef __clang__
-#pragma clang loop vectorize(assume_safety)
-#else
-#pragma GCC ivdep
+#ifndef __clang__
+#pragma GCC ivdep  // out may be a or b, element on element: no dependence between iterations
 #endif
   for (std::size_t i = 0; i < count; ++i) out[i] = f(a[i], b[i]);
 }
