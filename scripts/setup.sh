@@ -15,7 +15,7 @@ build_packages=(
   libopenmpi-dev openmpi-bin libgloo-dev
   libtomlplusplus-dev libspdlog-dev nlohmann-json3-dev
   libsqlite3-dev libzstd-dev zlib1g-dev
-  libboost-dev libssl-dev openssl
+  libboost-dev libcpp-httplib-dev libssl-dev openssl
   libgtest-dev libgmock-dev
 )
 lint_packages=(clang-format-14 clang-tidy-14)
@@ -23,7 +23,8 @@ lint_packages=(clang-format-14 clang-tidy-14)
 # train`; libtorch: what tests/torch holds the dense engine's gradients against; chromium: draws report.html; zsh: reads
 # its completion script; prometheus: scrapes the watcher, and promtool checks what it says.
 integration_packages=(
-  python3-numpy python3-torch libtorch-dev libopenblas0-pthread clang-19 libclang-rt-19-dev chromium fonts-dejavu-core zsh prometheus
+  python3-numpy python3-torch libtorch-dev libopenblas0-pthread clang-19 libclang-rt-19-dev chromium fonts-dejavu-core zsh
+  prometheus prometheus-alertmanager
 )
 
 # Tests point these two elsewhere.

@@ -69,6 +69,7 @@ void WatchCommand::AddOptions(OptionTable& table) {
       .Complete(Completion::kFile);
   AddDetectOptions(table, detect_);
   AddServerOptions(table);
+  AddWatchAlertOptions(table, alerts_);
 }
 
 void WatchCommand::AddServerOptions(OptionTable& table) {
@@ -110,6 +111,9 @@ Result<watch::WatcherOptions> WatchCommand::WatcherOptionsOf() const {
 
 Result<int> WatchCommand::Run(Context& context) {
   const Clock& clock = SystemClock();
+  if (alerts_.test) return TestAlerts(alerts_, clock, context.common.json, context.out);
+  RINGWARD_ASSIGN(const std::unique_ptr<watch::AlertListener> alerts,
+                  MakeAlertListener(alerts_, clock));
   RINGWARD_ASSIGN(const std::unique_ptr<watch::WatchServer> server, Serve(clock));
   RINGWARD_ASSIGN(watch::WatcherOptions options, WatcherOptionsOf());
   const InterruptScope interrupts;
@@ -121,6 +125,7 @@ Result<int> WatchCommand::Run(Context& context) {
     news.OnListening(server->url());
     listeners.Add(*server);
   }
+  if (alerts) listeners.Add(*alerts);
   watch::Watcher watcher(std::move(options), source, clock, listeners);
   const bool show = !context.common.quiet && IsTerminal(STDERR_FILENO);
   const bool waits = !job_.empty() || !launched_by_.empty();

@@ -6,6 +6,7 @@
 
 #include "detect/detector.h"
 #include "ringward/cli/subcommand.h"
+#include "ringward/watch_alerts.h"
 #include "watch/http/exposure.h"
 #include "watch/http/watch_server.h"
 #include "watch/watcher.h"
@@ -30,6 +31,7 @@ class WatchCommand final : public Subcommand {
   std::string record_;
   std::chrono::milliseconds interval_{1000};
   bool once_ = false;
+  WatchAlertOptions alerts_;
   detect::DetectOptions detect_;
   watch::HttpExposure exposure_;
 };

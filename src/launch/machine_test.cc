@@ -214,10 +214,13 @@ TEST(MpirunTest, AnOuterLauncherIsForgottenAndUserSettingsStay) {
                              {"PMIX_RANK", "3"},
                              {"SLURM_JOB_ID", "7"},
                              {"RINGWARD_RANK", "3"},
+                             {"RINGWARD_JOB_ID", "7"},
+                             {"RINGWARD_JOB", "mine"},
                              {"PATH", "/bin"}};
   ForgetOuterLauncher(environment);
-  EXPECT_EQ(environment,
-            (Environment{{"OMPI_MCA_coll_tuned_use_dynamic_rules", "1"}, {"PATH", "/bin"}}));
+  EXPECT_EQ(environment, (Environment{{"OMPI_MCA_coll_tuned_use_dynamic_rules", "1"},
+                                      {"PATH", "/bin"},
+                                      {"RINGWARD_JOB", "mine"}}));
 }
 
 /// Sets variables and restores what was there.
