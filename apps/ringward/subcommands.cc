@@ -12,6 +12,7 @@
 #include "ringward/score.h"
 #include "ringward/simulate.h"
 #include "ringward/simulate_job.h"
+#include "ringward/top.h"
 #include "ringward/train.h"
 #include "ringward/watch.h"
 
@@ -32,6 +33,7 @@ Registry AllSubcommands() {
   registry.Add<RunCommand>();
   registry.Add<SimulateJobCommand>();
   registry.Add<SimulateTableCommand>();
+  registry.Add<TopCommand>();
   registry.Add<WatchCommand>();
   return registry;
 }
