@@ -302,6 +302,36 @@ TEST(IncidentsTest, WhoHasNoCoreIsHitAndNotToBlame) {
   EXPECT_TRUE(signal::IsIncident(cause));
 }
 
+// A rank that was short of a core for a while, and then is slow by itself, is slow; the worst
+// repeat that goes on is what people are told.
+TEST(IncidentsTest, WhatGoesOnSpeaksForARank) {
+  Incidents incidents;
+  incidents.SetTopology(SixteenRanks());
+  Finding starved = OfHost(Made(kRankStarved, {5}), "node1");
+  starved.id = 1;
+  starved.over = true;
+  Finding slow = Made(kRankSlow, {5}, 900);
+  slow.id = 2;
+  slow.effect = 0.5;
+  slow.evidence = "much slower";
+  incidents.Fold(std::span(&starved, 1), 1.0);
+  auto cause = incidents.Fold(std::span(&slow, 1), 1.0).at(0);
+  EXPECT_EQ(Line(cause), "compute slow-rank 5");
+  EXPECT_NE(cause.summary.find("much slower"), std::string::npos) << cause.summary;
+  starved.id = 3;
+  starved.over = false;
+  cause = incidents.Fold(std::span(&starved, 1), 1.0).at(0);
+  EXPECT_EQ(Line(cause), "resource-contention busy-neighbour node1");
+  Finding slower = slow;
+  slower.id = 4;
+  slower.effect = 2.0;
+  slower.evidence = "slower still";
+  starved.over = true;
+  incidents.Fold(std::span(&starved, 1), 1.0);
+  cause = incidents.Fold(std::span(&slower, 1), 1.0).at(0);
+  EXPECT_NE(cause.summary.find("slower still"), std::string::npos) << cause.summary;
+}
+
 // What slows everybody on the one host there is has its reason in the host, and is no incident.
 TEST(IncidentsTest, AnOverloadedHostExplainsWhatIsSlowThere) {
   for (const bool first : {false, true}) {

@@ -213,8 +213,23 @@ void AddUp(std::span<const Finding> findings, double step_seconds, Cause& cause)
   cause.speedup_without = 1.0 / std::max(1.0 - std::min(lost_share, 0.99), 0.01);
 }
 
+/// Whether ranks are slow by themselves rather than for want of cores: what goes on now says it
+/// before what is over, else the majority of a machine's ranks.
+bool SlowByThemselves(std::span<const Finding> findings) {
+  std::ptrdiff_t votes = 0;
+  bool slow_now = false;
+  bool starved_now = false;
+  for (const Finding& finding : findings) {
+    if (!IsRankTime(finding.kind)) continue;
+    const bool starved = finding.kind == FindingKind::kRankStarved;
+    votes += starved ? -1 : 1;
+    (starved ? starved_now : slow_now) |= !finding.over;
+  }
+  return votes > 0 || (slow_now && !starved_now);
+}
+
 /// The most decisive finding. Of a machine's ranks the majority says whether it is slow always, now
-/// and then, or for want of cores.
+/// and then, or for want of cores. Of a rank's repeats the worst that goes on speaks.
 const Finding& LeaderOf(std::span<const Finding> findings) {
   const auto count = [&](FindingKind kind) {
     return std::count_if(findings.begin(), findings.end(),
@@ -222,15 +237,19 @@ const Finding& LeaderOf(std::span<const Finding> findings) {
   };
   const auto slow = count(FindingKind::kRankSlow);
   const auto tail = count(FindingKind::kRankTail);
-  const bool by_themselves = slow + tail > count(FindingKind::kRankStarved);
+  const bool by_themselves = SlowByThemselves(findings);
   const auto weight = [&](const Finding& finding) {
     const bool outvoted = (finding.kind == FindingKind::kRankSlow && tail > slow) ||
                           (finding.kind == FindingKind::kRankStarved && by_themselves);
     return outvoted ? Decisiveness(FindingKind::kRankTail) - 1 : Decisiveness(finding.kind);
   };
-  return *std::max_element(
-      findings.begin(), findings.end(),
-      [&](const Finding& a, const Finding& b) { return weight(a) < weight(b); });
+  return *std::max_element(findings.begin(), findings.end(),
+                           [&](const Finding& a, const Finding& b) {
+                             if (weight(a) != weight(b)) return weight(a) < weight(b);
+                             if (!IsRankTime(a.kind))
+                               return false;  // of others the first one counts
+                             return a.over == b.over ? a.effect < b.effect : a.over;
+                           });
 }
 
 }  // namespace
