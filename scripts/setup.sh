@@ -21,10 +21,10 @@ build_packages=(
 lint_packages=(clang-format-14 clang-tidy-14)
 # torch: the side of bench/train_vs_pytorch.py that we are compared with; openblas: the yardstick of `ringward bench
 # train`; libtorch: what tests/torch holds the dense engine's gradients against; chromium: draws report.html; zsh: reads
-# its completion script; prometheus: scrapes the watcher, and promtool checks what it says.
+# its completion script; nodejs, npm: bundle the watcher's page and run its tests; prometheus: scrapes the watcher, and promtool checks what it says.
 integration_packages=(
   python3-numpy python3-torch libtorch-dev libopenblas0-pthread clang-19 libclang-rt-19-dev chromium fonts-dejavu-core zsh
-  prometheus prometheus-alertmanager
+  prometheus prometheus-alertmanager nodejs npm
 )
 
 # Tests point these two elsewhere.

@@ -1,4 +1,4 @@
-// What a build without the page links; one with it names its own source in RINGWARD_WEB_ASSETS.
+// What a build without the page links; one with it has a source made by web/build.mjs.
 #include "watch/http/assets.h"
 
 namespace ringward::watch {
