@@ -21,7 +21,8 @@ build_packages=(
 lint_packages=(clang-format-14 clang-tidy-14)
 # torch: the side of bench/train_vs_pytorch.py that we are compared with; openblas: the yardstick of `ringward bench
 # train`; libtorch: what tests/torch holds the dense engine's gradients against; chromium: draws report.html; zsh: reads
-# its completion script; nodejs, npm: bundle the watcher's page and run its tests; prometheus: scrapes the watcher, and promtool checks what it says.
+# its completion script; nodejs, npm: bundle the watcher's page and run its tests; prometheus: scrapes the watcher, and promtool checks what it
+# says; its alertmanager hears the watcher's alerts.
 integration_packages=(
   python3-numpy python3-torch libtorch-dev libopenblas0-pthread clang-19 libclang-rt-19-dev chromium fonts-dejavu-core zsh
   prometheus prometheus-alertmanager nodejs npm
@@ -51,6 +52,8 @@ require_debian_12() {
 missing_of() {
   local name
   for name in "$@"; do
+    # A nodejs from elsewhere brings its npm along, and cannot be there beside Debian's.
+    [[ $name == npm ]] && command -v npm >/dev/null && continue
     [[ $(dpkg-query -W -f '${db:Status-Status}' "$name" 2>/dev/null) == installed ]] || echo "$name"
   done
 }

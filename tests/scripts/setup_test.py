@@ -57,6 +57,13 @@ class SetupTest(unittest.TestCase):
         self.assertTrue(calls[2].endswith("install --no-install-recommends ccache libgloo-dev"), calls)
         self.assertFalse(self.policy.exists())
 
+    def test_the_npm_of_another_nodejs_will_do(self):
+        self.machine(absent=["npm"])
+        (self.root / "bin" / "npm").write_text("#!/bin/sh\n")
+        (self.root / "bin" / "npm").chmod(0o755)
+        status, output, calls = self.run_setup("--with-integration")
+        self.assertEqual((status, calls), (0, []), output)
+
     def test_a_failing_apt_is_shown_and_the_block_removed(self):
         self.machine(absent=["cmake"], apt_status=100)
         status, output, _ = self.run_setup()
