@@ -34,7 +34,7 @@ def replayed(program, recording):
 def a_slow_mpi_rank_is_named(options, folder):
     """An MPI program that records nothing, one rank of which becomes slower."""
     recording = folder / "slow.rwrec"
-    done = run(options.ringward, "run", "-np", MPI_RANKS, "--record", recording, "--", options.mpi_program, 3000, "slow", 2, 1500, 15)
+    done = run(options.ringward, "run", "-np", MPI_RANKS, "--record", recording, "--", options.mpi_program, 1600, "slow", 2, 800, 20)
     assert done.returncode == 0 and done.stdout == "[0] sum 4\n", (done.returncode, done.stdout, done.stderr)
     assert ("slow-rank", "2") in FOUND.findall(done.stderr), done.stderr
     assert ("slow-rank", (2,)) in replayed(options.ringward, recording)
@@ -42,8 +42,8 @@ def a_slow_mpi_rank_is_named(options, folder):
 
 def a_frozen_mpi_rank_is_named(options, folder):
     """It stops itself; the watcher names it, then `--frozen-for` ends the job."""
-    done = run(options.ringward, "run", "-np", MPI_RANKS, "--frozen-for", "12s", "--json", "--", options.mpi_program, 100000, "freeze",
-               1, 1000)
+    done = run(options.ringward, "run", "-np", MPI_RANKS, "--frozen-for", "9s", "--json", "--", options.mpi_program, 100000, "freeze",
+               1, 500)
     assert done.returncode == 3, (done.returncode, done.stderr)
     assert ("rank-frozen", "1") in FOUND.findall(done.stderr), done.stderr
     said = json.loads(done.stdout)

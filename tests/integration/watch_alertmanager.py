@@ -97,7 +97,7 @@ def main():
             wait_for("Alertmanager", 60, lambda: subprocess.run([ringward, "watch", "--test-alert", *receivers], check=False,
                                                                  capture_output=True).returncode == 0)
             start(ringward, "watch", "--job", JOB, *receivers)
-            start(ringward, "run", "-np", 4, "--no-watch", "--", program, 1000000, "freeze", 1, 1000,
+            start(ringward, "run", "-np", 4, "--no-watch", "--", program, 1000000, "freeze", 1, 500,
                   env={**os.environ, "RINGWARD_JOB": JOB, "LD_PRELOAD": sys.argv[3]})
             frozen = wait_for("a rank that stops", 60, stopped_rank)
             wait_for("a webhook", 20, lambda: ears.of("/webhook", "firing"))
