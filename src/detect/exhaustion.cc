@@ -72,10 +72,11 @@ void ExhaustionDetector::Judge(std::size_t host, std::size_t store, const signal
   Series& series = state_[host][store];
   const Store& kind = kStoresKnown[store];
   const Rise rise = RiseOf(series.times, series.blocks);
+  series.age.Update(rise, series.times.front(), series.times.back());
   const double left = -static_cast<double>(series.blocks.back());
   const double seconds = left / std::max(rise.slope, 1e-9);
-  const bool falls =
-      rise.straight && rise.growth > kStoreGrowthMin * left && seconds < kind.horizon_seconds;
+  const bool falls = rise.straight && rise.growth > kStoreGrowthMin * left &&
+                     seconds < kind.horizon_seconds && series.age.Reaches(seconds);
   if (!falls) {
     if (rise.rises < static_cast<int>(kRiseBlocks) / 2) sink.Close(series.told, frame.received);
     return;

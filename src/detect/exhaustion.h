@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "detect/detector.h"
+#include "detect/rise.h"
 #include "signal/metric.h"
 
 namespace ringward::detect {
@@ -25,6 +26,7 @@ class ExhaustionDetector final : public Detector {
     std::vector<float> blocks{};  ///< least used of each: minus the bytes left
     float least = 0.0F;
     bool any = false;
+    RiseAge age{};
     signal::Time block_start{};
     signal::Finding told{};
   };

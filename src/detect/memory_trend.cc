@@ -66,11 +66,12 @@ void MemoryTrendDetector::EndBlock(const signal::Frame& frame, FindingSink& sink
 void MemoryTrendDetector::Judge(std::size_t rank, const signal::Frame& frame, FindingSink& sink) {
   Series& series = series_[rank];
   const Rise rise = RiseOf(times_, series.blocks);
+  series.age.Update(rise, times_.front(), times_.back());
   const auto limit = static_cast<double>(series.limit);
   const double left =
       (limit - static_cast<double>(series.blocks.back())) / std::max(rise.slope, 1e-9);
-  const bool grows =
-      limit > 0.0 && rise.straight && rise.growth > kGrowthMin * limit && left < kHorizonSeconds;
+  const bool grows = limit > 0.0 && rise.straight && rise.growth > kGrowthMin * limit &&
+                     left < kHorizonSeconds && series.age.Reaches(left);
   signal::Finding& told = series.told;
   if (!grows) {
     if (told.id != 0 && rise.rises < static_cast<int>(kRiseBlocks) / 2) {

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "detect/detector.h"
+#include "detect/rise.h"
 
 namespace ringward::detect {
 
@@ -22,6 +23,7 @@ class MemoryTrendDetector final : public Detector {
     float lowest = 0.0F;
     float limit = 0.0F;
     bool any = false;
+    RiseAge age;
     signal::Finding told{};
   };
 
