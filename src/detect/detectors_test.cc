@@ -262,6 +262,27 @@ TEST(DetectorsTest, HealthyJobsFindNothing) {
   }
 }
 
+// A hard batch now and then is how this job is.
+TEST(DetectorsTest, SpikesThatComeAgainAndAgainBecomeUsual) {
+  SmallJob job;
+  job.steps = 4000;
+  std::size_t spikes = 0;
+  const std::vector<signal::Event> events =
+      EventsOf(job, [&](std::int64_t step, StepNumbers& numbers) {
+        if (step < 200 || step % 40 != 0) return;
+        ++spikes;
+        for (float& loss : numbers.loss) loss *= 2.0F;
+        for (float& norm : numbers.norm) norm *= 2.5F;
+      });
+  std::size_t told = 0;
+  for (const signal::Finding& finding : Latest(Watch(events))) {
+    EXPECT_EQ(finding.kind, signal::FindingKind::kLossSpike) << finding.evidence;
+    ++told;
+  }
+  EXPECT_GE(told, 1U);
+  EXPECT_LE(told, 10U) << "of " << spikes;
+}
+
 // What a rank marks as slow on purpose, and what all do together for a step, is no trouble.
 TEST(DetectorsTest, ExpectedSlownessFindsNothing) {
   std::vector<signal::Event> events = EventsOf({}, [](std::int64_t step, StepNumbers& numbers) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "signal/metric.h"
 
@@ -14,10 +15,14 @@ using signal::FindingKind;
 using signal::IsMissing;
 using signal::Known;
 
-constexpr float kSpikeMin = 0.0953F;  // of a logarithm: smaller jumps are nobody's business
-constexpr float kDivergedBy = 0.7F;   // of a logarithm above the best: twice the loss
-constexpr int kDivergedSteps = 8;     // in a row
-constexpr float kVanishedBy = -6.9F;  // a thousandth of what it was
+// Of a logarithm: smaller jumps are nobody's business.
+constexpr float kLossSpikeMin = 0.0953F;  // a tenth more
+constexpr float kExplosionMin = 1.3863F;  // four times: a hard batch doubles a gradient
+// Of a logarithm above the best.
+constexpr float kLossDivergedBy = 0.7F;  // twice the loss
+constexpr float kExplodedBy = 2.3026F;   // ten times the gradient
+constexpr int kDivergedSteps = 8;        // in a row
+constexpr float kVanishedBy = -6.9F;     // a thousandth of what it was
 
 /// Ranks whose value is there and not finite.
 std::vector<std::int32_t> NonFinite(const signal::Frame& frame, Known metric, std::size_t world,
@@ -75,8 +80,9 @@ void NonFiniteDetector::OnFrame(const signal::Frame& frame, const Surroundings& 
 void NonFiniteDetector::Finish(signal::Time now, FindingSink& sink) { sink.Close(told_, now); }
 
 LossDetector::LossDetector(const signal::Topology& /*topology*/, const DetectOptions& /*options*/)
-    : series_{Series{Known::kLoss, FindingKind::kLossSpike, "loss"},
-              Series{Known::kGradientNorm, FindingKind::kGradientExplodes, "gradient norm"}} {}
+    : series_{Series{Known::kLoss, FindingKind::kLossSpike, "loss", kLossSpikeMin, kLossDivergedBy},
+              Series{Known::kGradientNorm, FindingKind::kGradientExplodes, "gradient norm",
+                     kExplosionMin, kExplodedBy}} {}
 
 void LossDetector::Close(Series& series, signal::Time now, FindingSink& sink) {
   sink.Close(series.told, now);
@@ -122,12 +128,12 @@ void LossDetector::Observe(Series& series, const signal::Frame& frame, const Sur
   bool vanished = false;
   if (ready) {
     const double level =
-        std::max(static_cast<double>(kSpikeMin),
+        std::max(static_cast<double>(series.spike_min),
                  series.tail.Level(around.frames_per_day, 0.5 * around.alarms_per_day));
     strange = static_cast<double>(difference) > level;
     vanished = series.metric == Known::kGradientNorm && value < series.best + kVanishedBy;
     series.above =
-        value > series.best + kDivergedBy && static_cast<double>(value - series.best) > level
+        value > series.best + series.diverged_by && static_cast<double>(value - series.best) > level
             ? series.above + 1
             : 0;
     if (series.above >= kDivergedSteps) {
@@ -140,8 +146,11 @@ void LossDetector::Observe(Series& series, const signal::Frame& frame, const Sur
       Tell(series, FindingKind::kGradientVanishes, value, series.best, frame, around, sink);
     }
   }
-  if (strange || vanished || series.above > 0) return;  // what is strange teaches nothing
+  if (strange) series.strangest = std::max(series.strangest, difference);
+  if (strange || vanished || series.above > 0) return;  // not what is usual
   Close(series, frame.received, sink);
+  // A job that spikes again and again spikes by itself: each is known to the tail once.
+  if (series.strangest > 0.0F) series.tail.Learn(std::exchange(series.strangest, 0.0F));
   if (series.recent.full()) {
     series.tail.Learn(difference);
     series.best = series.any ? std::min(series.best, usual) : usual;

@@ -27,7 +27,8 @@ class NonFiniteDetector final : public Detector {
 
 /// Watches the job's loss and gradient norm (medians over ranks, logarithms): a value far above
 /// what the last ones promise is a spike (kLossSpike, kGradientExplodes); a loss that stays far
-/// above its best diverges (kLossDiverging); a gradient norm that falls to nothing vanishes.
+/// above its best diverges (kLossDiverging), a gradient that does explodes; a gradient norm that
+/// falls to nothing vanishes. A spike that is over teaches how large spikes of this job are.
 class LossDetector final : public Detector {
  public:
   LossDetector(const signal::Topology& topology, const DetectOptions& options);
@@ -39,11 +40,14 @@ class LossDetector final : public Detector {
     signal::Known metric;
     signal::FindingKind spike;
     const char* name;
+    float spike_min;    ///< smaller ones are never told, however quiet the series
+    float diverged_by;  ///< above its best
     SpikeTail tail{};
     Recent recent{16};
     float best = 0.0F;  ///< lowest median of recent values so far
     bool any = false;
-    int above = 0;  ///< values in a row far above the best
+    int above = 0;           ///< values in a row far above the best
+    float strangest = 0.0F;  ///< difference since the last value that was not strange
     signal::Finding told{};
   };
 
