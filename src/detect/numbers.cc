@@ -127,15 +127,14 @@ void LossDetector::Observe(Series& series, const signal::Frame& frame, const Sur
   bool strange = false;
   bool vanished = false;
   if (ready) {
-    const double level =
-        std::max(static_cast<double>(series.spike_min),
-                 series.tail.Level(around.frames_per_day, 0.5 * around.alarms_per_day));
-    strange = static_cast<double>(difference) > level;
+    // The tail's level takes a sort: most values are ordinary without it.
+    const auto beyond = [&](float by, float least) {
+      return by > least && static_cast<double>(by) > series.tail.Level(around.frames_per_day,
+                                                                       0.5 * around.alarms_per_day);
+    };
+    strange = beyond(difference, series.spike_min);
     vanished = series.metric == Known::kGradientNorm && value < series.best + kVanishedBy;
-    series.above =
-        value > series.best + series.diverged_by && static_cast<double>(value - series.best) > level
-            ? series.above + 1
-            : 0;
+    series.above = beyond(value - series.best, series.diverged_by) ? series.above + 1 : 0;
     if (series.above >= kDivergedSteps) {
       const bool loss = series.metric == Known::kLoss;
       Tell(series, loss ? FindingKind::kLossDiverging : FindingKind::kGradientExplodes, value,
