@@ -16,7 +16,7 @@ namespace {
 
 /// What PyTorch's `env://` and programs like it read; the rank itself is set where it starts.
 Result<launch::Environment> RankVariables(int ranks) {
-  // Free now, and free still when rank 0 takes it: the system gives such ports out in turn.
+  // Free now. Nobody can keep it for rank 0, which binds it itself; programs retry or say so.
   RINGWARD_ASSIGN(const Fd listener, comm::ListenOn("127.0.0.1", 0));
   RINGWARD_ASSIGN(const std::uint16_t port, comm::PortOf(listener));
   const std::string world = std::to_string(ranks);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 namespace ringward::watch {
 
@@ -47,19 +48,31 @@ bool AlertPolicy::Stands(const std::string& job) const {
   });
 }
 
+bool AlertPolicy::IsInhibited(const State& state) const {
+  const bool may_wait = !state.told && !state.alert.over;
+  return may_wait && state.alert.severity == Severity::kWarning && Stands(state.alert.job);
+}
+
 bool AlertPolicy::IsDue(const State& state, Clock::Duration now, bool last) const {
   if (!state.news) return false;
   if (last) return !state.held || state.told;
-  if (now < state.not_before) return false;
-  const bool may_wait = !state.told && !state.alert.over;
-  return !(may_wait && state.alert.severity == Severity::kWarning && Stands(state.alert.job));
+  return now >= state.not_before && !IsInhibited(state);
+}
+
+bool AlertPolicy::GoesAlong(const State& state) const {
+  return state.news && !state.held && !IsInhibited(state);
 }
 
 std::vector<Notice> AlertPolicy::Gather(Clock::Duration now, bool last) {
+  std::set<std::string> due;
+  for (const auto& [key, state] : states_) {
+    if (IsDue(state, now, last)) due.insert(key.first);
+  }
   std::vector<Notice> notices;
   for (auto at = states_.begin(); at != states_.end();) {
     State& state = at->second;
-    if (!IsDue(state, now, last)) {
+    const bool along = due.contains(state.alert.job) && GoesAlong(state);
+    if (!along && !IsDue(state, now, last)) {
       ++at;
       continue;
     }

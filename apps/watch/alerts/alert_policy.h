@@ -61,6 +61,9 @@ class AlertPolicy {
   void Begin(const Alert& alert, Clock::Duration now);
   /// `last`: nothing is waited for any more.
   bool IsDue(const State& state, Clock::Duration now, bool last) const;
+  /// Whether it goes out with another of its job that is due.
+  bool GoesAlong(const State& state) const;
+  bool IsInhibited(const State& state) const;
   std::vector<Notice> Gather(Clock::Duration now, bool last);
 
   AlertOptions options_;
