@@ -12,9 +12,9 @@ import pathlib
 import re
 import signal
 import subprocess
-import sys
-import tempfile
 import time
+
+from watch_jobs import run_tests
 
 FOUND = re.compile(r"job \S+: found: (\S+): rank (\d+);")
 MPI_RANKS = 4
@@ -98,18 +98,7 @@ def main():
     parser.add_argument("mpi_program")
     parser.add_argument("--only", default="")
     options = parser.parse_args()
-    failed = 0
-    for test in TESTS:
-        if options.only not in test.__name__:
-            continue
-        with tempfile.TemporaryDirectory(prefix="run-jobs-") as folder:
-            try:
-                test(options, pathlib.Path(folder))
-                print(f"ok   {test.__name__}", flush=True)
-            except (AssertionError, subprocess.TimeoutExpired) as error:
-                failed += 1
-                print(f"FAIL {test.__name__}: {error}", flush=True)
-    sys.exit(bool(failed))
+    run_tests(TESTS, options.only, lambda test, folder: test(options, folder))
 
 
 if __name__ == "__main__":

@@ -1,21 +1,20 @@
 #!/usr/bin/env python3
 """A frozen rank becomes a firing alert in a real Alertmanager, and a resolved one when it moves again; a webhook hears the same.
 
-    watch_alertmanager.py RINGWARD MPI_PROGRAM
+    watch_alertmanager.py RINGWARD MPI_PROGRAM PRELOAD
 """
 import http.server
 import json
 import os
 import pathlib
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
 import threading
-import time
 
 from job_process import environment_of
+from watch_jobs import free_port, wait_for
 
 JOB = f"alerts-{os.getpid()}"
 CONFIG = """
@@ -47,21 +46,6 @@ class Ears:
         """Alerts of frozen ranks that came by a path with a status."""
         return [alert for where, body in list(self.heard) if where == path for alert in body["alerts"]
                 if alert["status"] == status and "rank-frozen" in json.dumps(alert)]
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
-
-
-def wait_for(what, limit, condition):
-    end = time.monotonic() + limit
-    while time.monotonic() < end:
-        if value := condition():
-            return value
-        time.sleep(0.1)
-    raise AssertionError(f"{what}: not within {limit} s")
 
 
 def stopped_rank():

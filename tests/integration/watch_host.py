@@ -14,11 +14,10 @@ import pathlib
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import uuid
 
-from watch_jobs import check_replay
+from watch_jobs import check_replay, run_tests
 
 RANK = 1  # alone on the last core; the others share the first
 WORK = (0.010, 0.030, 0.010)  # processor seconds a step
@@ -119,9 +118,6 @@ def a_slow_rank_stays_one(watched):
     return found["summary"]
 
 
-TESTS = {test.__name__: test for test in (a_busy_neighbour_is_told, a_slow_rank_stays_one)}
-
-
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("ringward")
@@ -130,24 +126,19 @@ def main():
     parser.add_argument("--only", default="")
     arguments = parser.parse_args()
     if len(os.sched_getaffinity(0)) < 2:
-        sys.exit(77)  # neighbours would be everybody's
+        sys.exit("needs two cores: on one, a neighbour is everybody's")
     sys.path.insert(0, arguments.python)
     sys.dont_write_bytecode = True
     os.environ["RINGWARD_GUEST_LIBRARY"] = arguments.library
-    failed = 0
-    for name, test in TESTS.items():
-        if arguments.only not in name:
-            continue
-        with tempfile.TemporaryDirectory(prefix="watch-host-") as folder:
-            watched = Watched(arguments.ringward, pathlib.Path(folder))
-            try:
-                print(f"ok   {name}: {test(watched)}", flush=True)
-            except AssertionError as error:
-                failed += 1
-                print(f"FAIL {name}: {error}", flush=True)
-            finally:
-                watched.destroy()
-    sys.exit(bool(failed))
+
+    def run(test, folder):
+        watched = Watched(arguments.ringward, folder)
+        try:
+            return test(watched)
+        finally:
+            watched.destroy()
+
+    run_tests((a_busy_neighbour_is_told, a_slow_rank_stays_one), arguments.only, run)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ import os
 import pathlib
 import re
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -34,6 +35,28 @@ def wait_for(what, limit, condition):
             return value
         time.sleep(0.02)
     raise AssertionError(f"{what}: not within {limit} s")
+
+
+def free_port():
+    """A port of loopback that nobody has just now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def run_tests(tests, only, run):
+    """Runs functions by name in a folder each: `run(test, folder)` returns what to say, or nothing. Ends the program."""
+    failed = 0
+    for test in tests:
+        if only not in test.__name__:
+            continue
+        with tempfile.TemporaryDirectory(prefix="watch-test-") as folder:
+            try:
+                print(f"ok   {test.__name__}: {run(test, pathlib.Path(folder)) or 'holds'}", flush=True)
+            except (AssertionError, subprocess.TimeoutExpired) as error:
+                failed += 1
+                print(f"FAIL {test.__name__}: {error}", flush=True)
+    sys.exit(bool(failed))
 
 
 def check_replay(program, record, found_any):
@@ -164,31 +187,23 @@ def a_frozen_rank_is_named(watched):
     return f"named after {took:.1f} s"
 
 
-TESTS = {test.__name__: test for test in (a_healthy_job_is_no_news, a_frozen_rank_is_named)}
-
-
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("ringward")
     parser.add_argument("--engine", default="mpi")
     parser.add_argument("--only", default="")
     arguments = parser.parse_args()
-    failed = 0
-    for name, test in TESTS.items():
-        if arguments.only not in name:
-            continue
-        with tempfile.TemporaryDirectory(prefix="watch-jobs-") as folder:
-            watched = Watched(arguments.ringward, arguments.engine, pathlib.Path(folder))
-            try:
-                said = test(watched)
-                watched.end()
-                print(f"ok   {arguments.engine} {name}: {said}", flush=True)
-            except AssertionError as error:
-                failed += 1
-                print(f"FAIL {arguments.engine} {name}: {error}", flush=True)
-            finally:
-                watched.destroy()
-    sys.exit(bool(failed))
+
+    def run(test, folder):
+        watched = Watched(arguments.ringward, arguments.engine, folder)
+        try:
+            said = test(watched)
+            watched.end()
+            return f"{arguments.engine}: {said}"
+        finally:
+            watched.destroy()
+
+    run_tests((a_healthy_job_is_no_news, a_frozen_rank_is_named), arguments.only, run)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ the stream tell the same as the lines on standard output.
 import argparse
 import json
 import pathlib
-import socket
 import subprocess
 import sys
 import tempfile
@@ -17,7 +16,7 @@ import time
 import urllib.parse
 import urllib.request
 
-from watch_jobs import RANKS, Watched, wait_for
+from watch_jobs import RANKS, Watched, free_port, wait_for
 
 CONFIG = """
 global: {{scrape_interval: 1s, scrape_timeout: 1s}}
@@ -36,9 +35,7 @@ def fetch(url):
 class Prometheus:
     def __init__(self, folder, target):
         (folder / "prometheus.yml").write_text(CONFIG.format(target=target))
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.address = f"127.0.0.1:{free.getsockname()[1]}"
+        self.address = f"127.0.0.1:{free_port()}"
         self.log = open(folder / "prometheus.log", "w+", encoding="utf-8")
         self.process = subprocess.Popen(
             ["prometheus", f"--config.file={folder}/prometheus.yml", f"--storage.tsdb.path={folder}/tsdb",

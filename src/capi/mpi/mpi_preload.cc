@@ -98,176 +98,98 @@ class Handles {
 }  // namespace
 
 // Parameters and arguments keep MPI's names and order, so that a row can be compared with the
-// standard.
-#define RINGWARD_MPI extern "C" __attribute__((visibility("default"))) int
-#define RINGWARD_BLOCKING(Name, operation, bytes, parameters, arguments) \
-  RINGWARD_MPI MPI_##Name parameters {                                   \
-    const Blocking call(Operation::operation, comm, bytes);              \
-    return call.End(PMPI_##Name arguments);                              \
-  }
-#define RINGWARD_NONBLOCKING(Name, operation, bytes, parameters, arguments) \
-  RINGWARD_MPI MPI_##Name parameters {                                      \
-    const Nonblocking call(Operation::operation, comm, bytes);              \
-    return call.Begun(PMPI_##Name arguments, request);                      \
+// standard. A row of a collective makes it and its twin that does not block.
+#define RINGWARD_EXPORT extern "C" __attribute__((visibility("default"))) int
+#define RINGWARD_PLAIN(...) __VA_ARGS__
+#define RINGWARD_COLLECTIVE(Name, IName, operation, bytes, parameters, arguments) \
+  RINGWARD_EXPORT MPI_##Name parameters {                                         \
+    const Blocking call(Operation::operation, comm, bytes);                       \
+    return call.End(PMPI_##Name arguments);                                       \
+  }                                                                               \
+  RINGWARD_EXPORT MPI_##IName(RINGWARD_PLAIN parameters, MPI_Request* request) {  \
+    const Nonblocking call(Operation::operation, comm, bytes);                    \
+    return call.Begun(PMPI_##IName(RINGWARD_PLAIN arguments, request), request);  \
   }
 #define RINGWARD_WAITING(Name, parameters, arguments) \
-  RINGWARD_MPI MPI_##Name parameters {                \
+  RINGWARD_EXPORT MPI_##Name parameters {             \
     const Waiting call;                               \
     return call.End(PMPI_##Name arguments);           \
   }
 
-RINGWARD_BLOCKING(Barrier, kBarrier, 0, (MPI_Comm comm), (comm))
-RINGWARD_NONBLOCKING(Ibarrier, kBarrier, 0, (MPI_Comm comm, MPI_Request* request), (comm, request))
-RINGWARD_BLOCKING(Bcast, kBroadcast, Bytes(count, datatype),
-                  (void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm),
-                  (buffer, count, datatype, root, comm))
-RINGWARD_NONBLOCKING(Ibcast, kBroadcast, Bytes(count, datatype),
-                     (void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm,
-                      MPI_Request* request),
-                     (buffer, count, datatype, root, comm, request))
-RINGWARD_BLOCKING(Allreduce, kAllreduce, Bytes(count, datatype),
-                  (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                   MPI_Comm comm),
-                  (sendbuf, recvbuf, count, datatype, op, comm))
-RINGWARD_NONBLOCKING(Iallreduce, kAllreduce, Bytes(count, datatype),
-                     (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
-                      MPI_Op op, MPI_Comm comm, MPI_Request* request),
-                     (sendbuf, recvbuf, count, datatype, op, comm, request))
-RINGWARD_BLOCKING(Scan, kScan, Bytes(count, datatype),
-                  (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                   MPI_Comm comm),
-                  (sendbuf, recvbuf, count, datatype, op, comm))
-RINGWARD_NONBLOCKING(Iscan, kScan, Bytes(count, datatype),
-                     (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
-                      MPI_Op op, MPI_Comm comm, MPI_Request* request),
-                     (sendbuf, recvbuf, count, datatype, op, comm, request))
-RINGWARD_BLOCKING(Exscan, kScan, Bytes(count, datatype),
-                  (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                   MPI_Comm comm),
-                  (sendbuf, recvbuf, count, datatype, op, comm))
-RINGWARD_NONBLOCKING(Iexscan, kScan, Bytes(count, datatype),
-                     (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
-                      MPI_Op op, MPI_Comm comm, MPI_Request* request),
-                     (sendbuf, recvbuf, count, datatype, op, comm, request))
-RINGWARD_BLOCKING(Reduce, kReduce, Bytes(count, datatype),
-                  (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                   int root, MPI_Comm comm),
-                  (sendbuf, recvbuf, count, datatype, op, root, comm))
-RINGWARD_NONBLOCKING(Ireduce, kReduce, Bytes(count, datatype),
-                     (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
-                      MPI_Op op, int root, MPI_Comm comm, MPI_Request* request),
-                     (sendbuf, recvbuf, count, datatype, op, root, comm, request))
-RINGWARD_BLOCKING(Reduce_scatter, kReduceScatter, 0,
-                  (const void* sendbuf, void* recvbuf, const int recvcounts[],
-                   MPI_Datatype datatype, MPI_Op op, MPI_Comm comm),
-                  (sendbuf, recvbuf, recvcounts, datatype, op, comm))
-RINGWARD_NONBLOCKING(Ireduce_scatter, kReduceScatter, 0,
-                     (const void* sendbuf, void* recvbuf, const int recvcounts[],
-                      MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request),
-                     (sendbuf, recvbuf, recvcounts, datatype, op, comm, request))
-RINGWARD_BLOCKING(Reduce_scatter_block, kReduceScatter, Bytes(recvcount, datatype),
-                  (const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype,
-                   MPI_Op op, MPI_Comm comm),
-                  (sendbuf, recvbuf, recvcount, datatype, op, comm))
-RINGWARD_NONBLOCKING(Ireduce_scatter_block, kReduceScatter, Bytes(recvcount, datatype),
-                     (const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype,
-                      MPI_Op op, MPI_Comm comm, MPI_Request* request),
-                     (sendbuf, recvbuf, recvcount, datatype, op, comm, request))
-RINGWARD_BLOCKING(Allgather, kAllgather, Bytes(recvcount, recvtype),
-                  (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                   int recvcount, MPI_Datatype recvtype, MPI_Comm comm),
-                  (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm))
-RINGWARD_NONBLOCKING(Iallgather, kAllgather, Bytes(recvcount, recvtype),
-                     (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                      int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request),
-                     (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request))
-RINGWARD_BLOCKING(Alltoall, kAlltoall, Bytes(recvcount, recvtype),
-                  (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                   int recvcount, MPI_Datatype recvtype, MPI_Comm comm),
-                  (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm))
-RINGWARD_NONBLOCKING(Ialltoall, kAlltoall, Bytes(recvcount, recvtype),
-                     (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                      int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request),
-                     (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request))
-RINGWARD_BLOCKING(Gather, kGather, 0,
-                  (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                   int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm),
-                  (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm))
-RINGWARD_NONBLOCKING(Igather, kGather, 0,
-                     (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                      int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
-                      MPI_Request* request),
-                     (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
-                      request))
-RINGWARD_BLOCKING(Scatter, kScatter, 0,
-                  (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                   int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm),
-                  (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm))
-RINGWARD_NONBLOCKING(Iscatter, kScatter, 0,
-                     (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                      int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
-                      MPI_Request* request),
-                     (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
-                      request))
-RINGWARD_BLOCKING(Allgatherv, kAllgather, 0,
-                  (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                   const int recvcounts[], const int displs[], MPI_Datatype recvtype,
-                   MPI_Comm comm),
-                  (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm))
-RINGWARD_NONBLOCKING(Iallgatherv, kAllgather, 0,
-                     (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                      const int recvcounts[], const int displs[], MPI_Datatype recvtype,
-                      MPI_Comm comm, MPI_Request* request),
-                     (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm,
-                      request))
-RINGWARD_BLOCKING(Gatherv, kGather, 0,
-                  (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                   const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
-                   MPI_Comm comm),
-                  (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm))
-RINGWARD_NONBLOCKING(Igatherv, kGather, 0,
-                     (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                      const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
-                      MPI_Comm comm, MPI_Request* request),
-                     (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root,
-                      comm, request))
-RINGWARD_BLOCKING(Scatterv, kScatter, 0,
-                  (const void* sendbuf, const int sendcounts[], const int displs[],
-                   MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
-                   int root, MPI_Comm comm),
-                  (sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm))
-RINGWARD_NONBLOCKING(Iscatterv, kScatter, 0,
-                     (const void* sendbuf, const int sendcounts[], const int displs[],
-                      MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
-                      int root, MPI_Comm comm, MPI_Request* request),
-                     (sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root,
-                      comm, request))
-RINGWARD_BLOCKING(Alltoallv, kAlltoall, 0,
-                  (const void* sendbuf, const int sendcounts[], const int sdispls[],
-                   MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
-                   const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm),
-                  (sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
-                   comm))
-RINGWARD_NONBLOCKING(Ialltoallv, kAlltoall, 0,
-                     (const void* sendbuf, const int sendcounts[], const int sdispls[],
-                      MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
-                      const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
-                      MPI_Request* request),
-                     (sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
-                      recvtype, comm, request))
-RINGWARD_BLOCKING(Alltoallw, kAlltoall, 0,
-                  (const void* sendbuf, const int sendcounts[], const int sdispls[],
-                   const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[],
-                   const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm),
-                  (sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes,
-                   comm))
-RINGWARD_NONBLOCKING(Ialltoallw, kAlltoall, 0,
-                     (const void* sendbuf, const int sendcounts[], const int sdispls[],
-                      const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[],
-                      const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
-                      MPI_Request* request),
-                     (sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
-                      recvtypes, comm, request))
+RINGWARD_COLLECTIVE(Barrier, Ibarrier, kBarrier, 0, (MPI_Comm comm), (comm))
+RINGWARD_COLLECTIVE(Bcast, Ibcast, kBroadcast, Bytes(count, datatype),
+                    (void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm),
+                    (buffer, count, datatype, root, comm))
+RINGWARD_COLLECTIVE(Allreduce, Iallreduce, kAllreduce, Bytes(count, datatype),
+                    (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
+                     MPI_Op op, MPI_Comm comm),
+                    (sendbuf, recvbuf, count, datatype, op, comm))
+RINGWARD_COLLECTIVE(Scan, Iscan, kScan, Bytes(count, datatype),
+                    (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
+                     MPI_Op op, MPI_Comm comm),
+                    (sendbuf, recvbuf, count, datatype, op, comm))
+RINGWARD_COLLECTIVE(Exscan, Iexscan, kScan, Bytes(count, datatype),
+                    (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
+                     MPI_Op op, MPI_Comm comm),
+                    (sendbuf, recvbuf, count, datatype, op, comm))
+RINGWARD_COLLECTIVE(Reduce, Ireduce, kReduce, Bytes(count, datatype),
+                    (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
+                     MPI_Op op, int root, MPI_Comm comm),
+                    (sendbuf, recvbuf, count, datatype, op, root, comm))
+RINGWARD_COLLECTIVE(Reduce_scatter, Ireduce_scatter, kReduceScatter, 0,
+                    (const void* sendbuf, void* recvbuf, const int recvcounts[],
+                     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm),
+                    (sendbuf, recvbuf, recvcounts, datatype, op, comm))
+RINGWARD_COLLECTIVE(Reduce_scatter_block, Ireduce_scatter_block, kReduceScatter,
+                    Bytes(recvcount, datatype),
+                    (const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype,
+                     MPI_Op op, MPI_Comm comm),
+                    (sendbuf, recvbuf, recvcount, datatype, op, comm))
+RINGWARD_COLLECTIVE(Allgather, Iallgather, kAllgather, Bytes(recvcount, recvtype),
+                    (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                     int recvcount, MPI_Datatype recvtype, MPI_Comm comm),
+                    (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm))
+RINGWARD_COLLECTIVE(Alltoall, Ialltoall, kAlltoall, Bytes(recvcount, recvtype),
+                    (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                     int recvcount, MPI_Datatype recvtype, MPI_Comm comm),
+                    (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm))
+RINGWARD_COLLECTIVE(Gather, Igather, kGather, 0,
+                    (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                     int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm),
+                    (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm))
+RINGWARD_COLLECTIVE(Scatter, Iscatter, kScatter, 0,
+                    (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                     int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm),
+                    (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm))
+RINGWARD_COLLECTIVE(Allgatherv, Iallgatherv, kAllgather, 0,
+                    (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                     const int recvcounts[], const int displs[], MPI_Datatype recvtype,
+                     MPI_Comm comm),
+                    (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm))
+RINGWARD_COLLECTIVE(Gatherv, Igatherv, kGather, 0,
+                    (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                     const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
+                     MPI_Comm comm),
+                    (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root,
+                     comm))
+RINGWARD_COLLECTIVE(Scatterv, Iscatterv, kScatter, 0,
+                    (const void* sendbuf, const int sendcounts[], const int displs[],
+                     MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                     int root, MPI_Comm comm),
+                    (sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root,
+                     comm))
+RINGWARD_COLLECTIVE(Alltoallv, Ialltoallv, kAlltoall, 0,
+                    (const void* sendbuf, const int sendcounts[], const int sdispls[],
+                     MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
+                     const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm),
+                    (sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
+                     comm))
+RINGWARD_COLLECTIVE(Alltoallw, Ialltoallw, kAlltoall, 0,
+                    (const void* sendbuf, const int sendcounts[], const int sdispls[],
+                     const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[],
+                     const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm),
+                    (sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
+                     recvtypes, comm))
 
 RINGWARD_WAITING(Recv,
                  (void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
@@ -290,66 +212,66 @@ RINGWARD_WAITING(Sendrecv,
                  (sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source,
                   recvtag, comm, status))
 
-RINGWARD_MPI MPI_Wait(MPI_Request* request, MPI_Status* status) {
+RINGWARD_EXPORT MPI_Wait(MPI_Request* request, MPI_Status* status) {
   const Handles handles(1, request);
   const Waiting call;
   return handles.End(call.End(PMPI_Wait(request, status)));
 }
 
-RINGWARD_MPI MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
+RINGWARD_EXPORT MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
   const Handles handles(count, requests);
   const Waiting call;
   return handles.End(call.End(PMPI_Waitall(count, requests, statuses)));
 }
 
-RINGWARD_MPI MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) {
+RINGWARD_EXPORT MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) {
   const Handles handles(count, requests);
   const Waiting call;
   return handles.End(call.End(PMPI_Waitany(count, requests, index, status)));
 }
 
-RINGWARD_MPI MPI_Waitsome(int incount, MPI_Request requests[], int* outcount, int indices[],
-                          MPI_Status statuses[]) {
+RINGWARD_EXPORT MPI_Waitsome(int incount, MPI_Request requests[], int* outcount, int indices[],
+                             MPI_Status statuses[]) {
   const Handles handles(incount, requests);
   const Waiting call;
   return handles.End(call.End(PMPI_Waitsome(incount, requests, outcount, indices, statuses)));
 }
 
-RINGWARD_MPI MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
+RINGWARD_EXPORT MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
   const Handles handles(1, request);
   return handles.End(PMPI_Test(request, flag, status));
 }
 
-RINGWARD_MPI MPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
+RINGWARD_EXPORT MPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
   const Handles handles(count, requests);
   return handles.End(PMPI_Testall(count, requests, flag, statuses));
 }
 
-RINGWARD_MPI MPI_Testany(int count, MPI_Request requests[], int* index, int* flag,
-                         MPI_Status* status) {
+RINGWARD_EXPORT MPI_Testany(int count, MPI_Request requests[], int* index, int* flag,
+                            MPI_Status* status) {
   const Handles handles(count, requests);
   return handles.End(PMPI_Testany(count, requests, index, flag, status));
 }
 
-RINGWARD_MPI MPI_Testsome(int incount, MPI_Request requests[], int* outcount, int indices[],
-                          MPI_Status statuses[]) {
+RINGWARD_EXPORT MPI_Testsome(int incount, MPI_Request requests[], int* outcount, int indices[],
+                             MPI_Status statuses[]) {
   const Handles handles(incount, requests);
   return handles.End(PMPI_Testsome(incount, requests, outcount, indices, statuses));
 }
 
-RINGWARD_MPI MPI_Init(int* argc, char*** argv) {
+RINGWARD_EXPORT MPI_Init(int* argc, char*** argv) {
   const int status = PMPI_Init(argc, argv);
   if (Ok(status)) record.Open();
   return status;
 }
 
-RINGWARD_MPI MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+RINGWARD_EXPORT MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
   const int status = PMPI_Init_thread(argc, argv, required, provided);
   if (Ok(status)) record.Open();
   return status;
 }
 
-RINGWARD_MPI MPI_Finalize() {
+RINGWARD_EXPORT MPI_Finalize() {
   record.Close();
   return PMPI_Finalize();
 }
