@@ -78,6 +78,11 @@ test('the worst incident is the open one that costs most', () => {
   assert.equal(found?.id, 3);
 });
 
+test('what stops the job is worse than what slows it', () => {
+  const found = worst([incident({ id: 1, speedup_without: 3 }), incident({ id: 2, cause: 'rank-frozen', speedup_without: 1 })]);
+  assert.equal(found?.id, 2);
+});
+
 test('the worst job comes first, ended ones last', () => {
   const jobs = [
     job({ job: 'ended', ended: true, open_incidents: 1 }), job({ job: 'well' }), job({ job: 'also well' }),
