@@ -192,7 +192,7 @@ def unlock(browser, token):
 
 def check_blind(browser, stop):
     """`stop` ends the watcher."""
-    assert text_of(browser, "connection") == "live"
+    browser.wait("that the stream is there", 20, TEXT.format("connection") + " === 'live'")
     stop()
     browser.wait("word that the watcher is not heard", 20,
                  TEXT.format("connection") + " === 'blind' && !document.getElementById('blind').hidden")
@@ -264,7 +264,7 @@ def look_at_live(program, folder, pictures):
                 keep("live-phone")
             finally:
                 os.kill(watched.pids[rank], signal.SIGCONT)
-            browser.wait("that it is over", 30, "document.querySelectorAll('.incident.over').length > 0")
+            browser.wait("that it is over", 30, "[...document.querySelectorAll('.incident.over')].some((i) => i.textContent.includes('rank-frozen'))")
             assert_clean(browser, url)
             check_blind(browser, watched.end)
             keep("blind")
