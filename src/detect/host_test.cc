@@ -71,6 +71,7 @@ std::vector<MachineRow> MachineRows() {
       {"for want of a core", SlowRank(0.28F), {"rank-starved 3"}},
       {"told every fourth step", SlowRank(0.28F, 0.0F, 0.02F, 4), {"rank-starved 3"}},
       {"stolen by the hypervisor", SlowRank(0.05F, 0.25F), {"rank-starved 3"}},
+      {"crowded before, and now without a core", SlowRank(0.11F, 0.0F, 0.5F), {"rank-starved 3"}},
       {"mostly its own", SlowRank(0.1F), {"rank-slow 3"}},
       {"no more than it always waits", SlowRank(0.0F, 0.0F, 0.35F), {"rank-slow 3"}},
       {"a host without cores", Overload(0.4F, 4), {"host-busy 0 1 2 3"}},

@@ -25,6 +25,7 @@ float ValueOf(const signal::Column* column, std::size_t rank, float otherwise) {
 }  // namespace
 
 void Starvation::Read(const signal::Frame& frame) {
+  steps_ += frame.steps;
   const signal::Column* const wait = frame.Find(Known::kRunWait);
   // Most frames tell nothing of it.
   if (wait == nullptr && !any_told_) return;
@@ -44,12 +45,24 @@ void Starvation::Read(const signal::Frame& frame) {
     rank.core = ValueOf(core, r, -1.0F);
     if (rank.ever) {
       const double seconds = std::max(signal::Seconds(frame.received - rank.at), 0.0);
-      rank.excess =
-          seconds * std::max(0.0, static_cast<double>(rank.wait + rank.stolen - usual(r)));
+      const auto steps = static_cast<double>(std::max<std::int64_t>(steps_ - rank.at_steps, 1));
+      const double lost = seconds * static_cast<double>(rank.wait + rank.stolen);
+      rank.lost_per_step = static_cast<float>(lost / steps);
+      rank.excess = std::max(0.0, lost - Usual(rank, seconds, steps));
     }
     rank.ever = true;
     rank.at = frame.received;
+    rank.at_steps = steps_;
   }
+}
+
+/// Where a step lasts longer for want of a core, the usual share of a longer time would hide it;
+/// where steps are quicker than usual, so would the usual time of a step.
+double Starvation::Usual(const Rank& rank, double seconds, double steps) {
+  if (rank.usual.size() == 0) return 0.0;
+  const double by_time = seconds * static_cast<double>(rank.usual.Median());
+  if (rank.usual_per_step.size() == 0) return by_time;
+  return std::min(by_time, steps * static_cast<double>(rank.usual_per_step.Median()));
 }
 
 float Starvation::usual(std::size_t rank) const {
@@ -62,7 +75,10 @@ bool Starvation::tells(std::size_t rank, signal::Time now) const {
 }
 
 void Starvation::Learn(std::size_t rank) {
-  if (ranks_[rank].told) ranks_[rank].usual.Add(share(rank));
+  Rank& one = ranks_[rank];
+  if (!one.told) return;
+  one.usual.Add(share(rank));
+  if (one.lost_per_step >= 0.0F) one.usual_per_step.Add(one.lost_per_step);
 }
 
 std::string Starvation::Describe(std::size_t r) const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -44,11 +45,17 @@ class Starvation {
     float others = 0.0F;
     float core = -1.0F;
     double excess = 0.0;
-    Recent usual{64};
+    std::int64_t at_steps = 0;    ///< when it was last told
+    float lost_per_step = -1.0F;  ///< seconds without a core, since it was told before
+    Recent usual{64};             ///< shares
+    Recent usual_per_step{64};    ///< seconds
   };
 
+  static double Usual(const Rank& rank, double seconds, double steps);
+
   std::vector<Rank> ranks_;
-  bool any_told_ = false;  ///< by the last frame
+  std::int64_t steps_ = 0;  ///< that were seen
+  bool any_told_ = false;   ///< by the last frame
 };
 
 }  // namespace ringward::detect

@@ -79,6 +79,11 @@ bool SlownessTogether(const Finding& member, const Finding& later,
 /// What a host is short of, with its repeats and, where the job has one host, with what slows all.
 bool OfHostTogether(const Finding& member, const Finding& later, const signal::Topology& topology) {
   if (member.kind == later.kind) return ShareAHost(member, later, topology);
+  // Where all of a host lack cores, chance says which rank lacks them most.
+  const bool starved =
+      (member.kind == FindingKind::kHostBusy && later.kind == FindingKind::kRankStarved) ||
+      (later.kind == FindingKind::kHostBusy && member.kind == FindingKind::kRankStarved);
+  if (starved) return !member.over && ShareAHost(member, later, topology);
   const auto is_load = [](FindingKind kind) {
     return IsOneOf(kind, {FindingKind::kHostBusy, FindingKind::kHostSwaps});
   };

@@ -228,6 +228,17 @@ bool SlowByThemselves(std::span<const Finding> findings) {
   return votes > 0 || (slow_now && !starved_now);
 }
 
+/// Whether all of the host lack cores, rather than some of its ranks: what goes on now says it.
+bool ShortOfCoresAlike(std::span<const Finding> findings) {
+  const auto any = [&](FindingKind kind, bool over) {
+    return std::any_of(findings.begin(), findings.end(), [&](const Finding& finding) {
+      return finding.kind == kind && finding.over == over;
+    });
+  };
+  const bool now = any(FindingKind::kHostBusy, false);
+  return now || (any(FindingKind::kHostBusy, true) && !any(FindingKind::kRankStarved, false));
+}
+
 /// The most decisive finding. Of a machine's ranks the majority says whether it is slow always, now
 /// and then, or for want of cores. Of a rank's repeats the worst that goes on speaks.
 const Finding& LeaderOf(std::span<const Finding> findings) {
@@ -238,9 +249,12 @@ const Finding& LeaderOf(std::span<const Finding> findings) {
   const auto slow = count(FindingKind::kRankSlow);
   const auto tail = count(FindingKind::kRankTail);
   const bool by_themselves = SlowByThemselves(findings);
+  const bool host_busy = ShortOfCoresAlike(findings);
   const auto weight = [&](const Finding& finding) {
     const bool outvoted = (finding.kind == FindingKind::kRankSlow && tail > slow) ||
                           (finding.kind == FindingKind::kRankStarved && by_themselves);
+    if (finding.kind == FindingKind::kRankStarved && host_busy)
+      return Decisiveness(FindingKind::kHostBusy) - 1;
     return outvoted ? Decisiveness(FindingKind::kRankTail) - 1 : Decisiveness(finding.kind);
   };
   return *std::max_element(findings.begin(), findings.end(),
