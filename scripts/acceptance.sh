@@ -74,7 +74,7 @@ data_item explain 3 bench/explain.py "$binary" "$data"
 item train_vs_pytorch 40 /usr/bin/python3 bench/train_vs_pytorch.py "$binary" --check
 item scaling 9 /usr/bin/python3 bench/scaling.py "$binary" --check
 item allreduce 2 bench/allreduce_vs_raw.py "$binary" --check
-item detection 40 bench/detection.py "$binary" --check
+item detection 40 bench/detection/run.py "$binary" --check
 item mpi_preload 2 bench/mpi_preload.py build/release --check
 item telemetry 3 bench/telemetry.py "$binary" --check
 item http_pages 8 build/release/bin/bench_watch_http

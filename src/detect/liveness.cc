@@ -19,6 +19,7 @@ constexpr float kStallTimes = 3.0F;       // and so many times the longest self 
 constexpr int kMissingFrames = 4;         // in a row, before we call ourselves blind
 constexpr double kGapFactor = 1.5;        // over the longest gap between frames so far
 constexpr double kFirstStepFactor = 6.0;  // over the silence that counts in later steps
+constexpr double kAllWaitFactor = 2.5;    // the same, where nobody is outside the collective
 
 bool Moved(const signal::Progress& a, const signal::Progress& b) {
   return a.step != b.step || a.phase != b.phase || a.sequence != b.sequence ||
@@ -187,41 +188,81 @@ bool LivenessDetector::IsSilent(const Standing& standing, std::uint64_t sequence
   return quiet && !waits && (!slow || standing.last.idle);
 }
 
-void LivenessDetector::OnTime(signal::Time now, const Surroundings& /*around*/, FindingSink& sink) {
-  if (closed_ || silence_.id != 0) return;
-  // A rank that is stopped is told at once; one that may be at work gets as long as work ever took.
-  std::uint64_t sequence = 0;
-  std::size_t waiting = 0;
-  signal::Time waits_since{};
+LivenessDetector::Waiting LivenessDetector::WhoWaits() const {
+  Waiting waiting;
   for (const Standing& standing : standing_) {
     if (!standing.known || !standing.last.in_collective || standing.last.idle) continue;
-    sequence = std::max(sequence, standing.last.sequence);
-    waits_since = waiting == 0 ? standing.moved : std::min(waits_since, standing.moved);
-    ++waiting;
+    const bool none = waiting.count++ == 0;
+    waiting.sequence = std::max(waiting.sequence, standing.last.sequence);
+    waiting.first = none ? standing.last.sequence : std::min(waiting.first, standing.last.sequence);
+    waiting.since = none ? standing.moved : std::min(waiting.since, standing.moved);
+    waiting.last = std::max(waiting.last, standing.moved);
   }
+  return waiting;
+}
+
+void LivenessDetector::Open(signal::Finding finding, signal::Time since, FindingSink& sink) {
+  finding.effect = signal::Seconds(finding.at - since);
+  silence_ = finding;
+  silent_since_ = since;
+  sink.Add(std::move(finding));
+}
+
+void LivenessDetector::OnTime(signal::Time now, const Surroundings& /*around*/, FindingSink& sink) {
+  if (closed_ || silence_.id != 0) return;
+  const Waiting waiting = WhoWaits();
+  if (waiting.count == 0) return;
+  TellSilent(waiting, now, sink);
+  if (silence_.id == 0) TellAllWait(waiting, now, sink);
+}
+
+/// A rank that is stopped is told at once; one that may be at work gets as long as work ever took.
+void LivenessDetector::TellSilent(const Waiting& waiting, signal::Time now, FindingSink& sink) {
   const bool first_step = step_ < 0;
   const double patience = options_.silence_seconds * (first_step ? kFirstStepFactor : 1.0);
-  if (waiting == 0 || signal::Seconds(now - waits_since) < patience) return;
-  const signal::Time since = first_step ? waits_since : last_frame_;
+  if (signal::Seconds(now - waiting.since) < patience) return;
+  const signal::Time since = first_step ? waiting.since : last_frame_;
   const double gap = signal::Seconds(now - since);
   std::vector<std::int32_t> silent;
   bool stopped = true;
   for (std::size_t r = 0; r < world_; ++r) {
-    if (!IsSilent(standing_[r], sequence, now)) continue;
+    if (!IsSilent(standing_[r], waiting.sequence, now)) continue;
     silent.push_back(static_cast<std::int32_t>(r));
     stopped = stopped && standing_[r].known && standing_[r].last.idle;
   }
   const bool overdue = !first_step && gap > std::max(patience, kGapFactor * longest_gap_);
   if (silent.empty() || 2 * silent.size() > world_ || !(stopped || overdue)) return;
   signal::Finding finding = sink.New(FindingKind::kRankSilent, "liveness", step_ + 1, now);
-  finding.ranks = silent;
-  finding.effect = gap;
   finding.evidence = fmt::format(
       "rank {} has not moved for {:.1f} s while {} of {} ranks wait for it in collective {}",
-      fmt::join(silent, ", "), gap, waiting, world_, sequence);
-  silence_ = finding;
-  silent_since_ = since;
-  sink.Add(std::move(finding));
+      fmt::join(silent, ", "), gap, waiting.count, world_, waiting.sequence);
+  finding.ranks = std::move(silent);
+  Open(std::move(finding), since, sink);
+}
+
+/// With nobody outside there is nobody to wait for. Where a rank is out of sight it may be that
+/// one.
+void LivenessDetector::TellAllWait(const Waiting& waiting, signal::Time now, FindingSink& sink) {
+  if (step_ < 0 || waiting.count < 2) return;
+  const auto running = std::count_if(standing_.begin(), standing_.end(),
+                                     [](const Standing& standing) { return !standing.ended; });
+  const bool all = waiting.count == static_cast<std::size_t>(running);
+  const bool blind = std::any_of(standing_.begin(), standing_.end(),
+                                 [](const Standing& standing) { return standing.lost; });
+  const double waited = signal::Seconds(now - waiting.last);
+  if (!all || blind || waited < kAllWaitFactor * options_.silence_seconds ||
+      waited < kGapFactor * longest_gap_) {
+    return;
+  }
+  signal::Finding finding = sink.New(FindingKind::kAllWait, "liveness", step_ + 1, now);
+  const std::string where =
+      waiting.first == waiting.sequence
+          ? fmt::format("collective {}", waiting.sequence)
+          : fmt::format("collectives {} to {}", waiting.first, waiting.sequence);
+  finding.evidence =
+      fmt::format("all {} ranks have been inside {} for {:.1f} s, and none comes out",
+                  waiting.count, where, waited);
+  Open(std::move(finding), waiting.last, sink);
 }
 
 void LivenessDetector::Finish(signal::Time now, FindingSink& sink) {

@@ -17,6 +17,8 @@ namespace ringward::detect {
 /// - no frame for longer than it ever took, and a rank whose collective count is behind, or of
 /// which
 ///   nothing is heard, or whose process does not run (kRankSilent);
+/// - all of them inside a collective, none of them stopped, for longer than a step ever took
+///   (kAllWait);
 /// - a process that has ended while the job has not (kRankEnded);
 /// - a rank of which frames hold nothing although the job goes on, or whose source is known to be
 ///   away: we are blind, the rank may be well (kSourceLost).
@@ -45,6 +47,19 @@ class LivenessDetector final : public Detector {
   void FindStalled(const signal::Frame& frame, FindingSink& sink);
   void FindMissing(const signal::Frame& frame, FindingSink& sink);
   void Heard(const signal::Progress& progress, signal::Time at);
+  /// The ranks that are inside a collective and run.
+  struct Waiting {
+    std::size_t count = 0;
+    std::uint64_t first = 0;     ///< of their collectives, the furthest behind
+    std::uint64_t sequence = 0;  ///< the furthest ahead
+    signal::Time since{};        ///< when the one that moved longest ago did
+    signal::Time last{};         ///< the one that moved last
+  };
+
+  Waiting WhoWaits() const;
+  void TellSilent(const Waiting& waiting, signal::Time now, FindingSink& sink);
+  void TellAllWait(const Waiting& waiting, signal::Time now, FindingSink& sink);
+  void Open(signal::Finding finding, signal::Time since, FindingSink& sink);
   bool IsSilent(const Standing& standing, std::uint64_t sequence, signal::Time now) const;
   void CloseSilence(signal::Time now, FindingSink& sink);
   void MarkLost(const std::vector<std::int32_t>& ranks, bool lost, signal::Time at,
@@ -61,7 +76,7 @@ class LivenessDetector final : public Detector {
   signal::Time last_frame_{};
   double longest_gap_ = 0.0;  ///< seconds between frames of the healthy job
   bool closed_ = false;
-  signal::Finding silence_;                       ///< open kRankSilent
+  signal::Finding silence_;                       ///< open kRankSilent or kAllWait
   signal::Time silent_since_{};                   ///< of it
   std::map<std::int32_t, signal::Finding> lost_;  ///< open kSourceLost, by rank
 };

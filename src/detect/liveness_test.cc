@@ -71,7 +71,13 @@ TEST(LivenessTest, WhoDoesNotMoveWhileOthersWait) {
     int seconds_min = 4, seconds_max = 6;
   };
   const Case cases[] = {
-      {"all wait: it is the network, or nothing", 1.0, {kWaits, kWaits, kWaits, kWaits}, ""},
+      {"all wait: it is the network", 1.0, {kWaits, kWaits, kWaits, kWaits}, "all-wait", 10, 12},
+      {"all wait, as long as a step may take",
+       20.0,
+       {kWaits, kWaits, kWaits, kWaits},
+       "all-wait",
+       25,
+       40},
       {"one is stopped", 1.0, {kWaits, kFrozen, kWaits, kWaits}, "rank-silent 1"},
       {"one is stopped in a job of long steps",
        20.0,

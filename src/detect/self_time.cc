@@ -32,6 +32,7 @@ constexpr double kOverShare = 0.3;      // of the worth: below it trouble is ove
 constexpr double kOverOfEffect = 0.15;  // or below this share of what it was
 constexpr double kTrendRate = 1.0 / 32.0;
 constexpr double kStarved = 0.6;  // of the excess: then it is for want of a core
+constexpr double kCrowded = 0.8;  // of all the time: then too
 constexpr std::int64_t kFramesMin = 3;
 // What healthy ranks do by themselves is known the better the more of them were seen for longer:
 // the worth of a finding begins at 1 + kYoungWorth times its final value, and is halfway down after
@@ -156,6 +157,8 @@ void SelfTimeDetector::AccountOne(std::size_t rank, const signal::Frame& frame) 
     suspect.starved += starvation_.excess(rank);
     suspect.excess_then = suspect.excess;
     suspect.heard = true;
+    suspect.shares += static_cast<double>(starvation_.share(rank));
+    suspect.reports += 1.0;
   }
   suspect.trend += kTrendRate * (static_cast<double>(excess / typical_) - suspect.trend);
 }
@@ -191,6 +194,8 @@ double SelfTimeDetector::Worth() const {
 }
 
 bool SelfTimeDetector::IsStarved(const Suspect& suspect) const {
+  // Without a core nearly always, as usually there: then chance decides who gets one.
+  if (suspect.shares > kCrowded * suspect.reports) return true;
   return suspect.excess_then > 0.0 && suspect.starved > kStarved * suspect.excess_then;
 }
 

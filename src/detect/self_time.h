@@ -37,6 +37,8 @@ class SelfTimeDetector final : public Detector {
     double starved = 0.0;      ///< seconds without a core beyond the usual
     double excess_then = 0.0;  ///< excess when that was last told
     bool heard = false;        ///< it was told
+    double shares = 0.0;       ///< without a core: sum over the reports of it,
+    double reports = 0.0;      ///< and their number
     double lost = 0.0;         ///< seconds by which the job would have been faster without the rank
     Recent recent{64};         ///< excess of single frames, seconds
     std::uint64_t open = 0;    ///< id of the finding told; 0: none

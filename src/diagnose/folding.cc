@@ -20,8 +20,8 @@ bool IsJobTime(FindingKind kind) {
   return IsOneOf(kind, {FindingKind::kAllSlow, FindingKind::kWaitSlow, FindingKind::kUnevenWork});
 }
 bool IsStop(FindingKind kind) {
-  return IsOneOf(kind,
-                 {FindingKind::kRankStalled, FindingKind::kRankSilent, FindingKind::kRankEnded});
+  return IsOneOf(kind, {FindingKind::kRankStalled, FindingKind::kRankSilent,
+                        FindingKind::kRankEnded, FindingKind::kAllWait});
 }
 bool IsNumber(FindingKind kind) {
   return IsOneOf(kind,
@@ -107,8 +107,8 @@ int Decisiveness(FindingKind kind) {
       FindingKind::kReplicasDiffer,   FindingKind::kRankTail,         FindingKind::kRankSlow,
       FindingKind::kRankStarved,      FindingKind::kRetransmits,      FindingKind::kHostSwaps,
       FindingKind::kDiskRunsOut,      FindingKind::kMemoryRunsOut,    FindingKind::kMemoryTrend,
-      FindingKind::kNonFinite,        FindingKind::kRankStalled,      FindingKind::kRankSilent,
-      FindingKind::kRankEnded};
+      FindingKind::kNonFinite,        FindingKind::kAllWait,          FindingKind::kRankStalled,
+      FindingKind::kRankSilent,       FindingKind::kRankEnded};
   return static_cast<int>(std::find(std::begin(kOrder), std::end(kOrder), kind) -
                           std::begin(kOrder));
 }

@@ -50,6 +50,9 @@ constexpr Rule kRules[] = {
     {FindingKind::kRankSilent, Category::kResourceContention, "rank-frozen", true, 0.9,
      Remedy::kRestart,
      "look at that process (stopped? in the kernel?), take its stacks, then restart the job"},
+    {FindingKind::kAllWait, Category::kCommunication, "network-stalled", false, 0.8, Remedy::kNone,
+     "look at the network between the hosts (link, switch, firewall), and whether all ranks are in "
+     "the same collective; then restart the job"},
     {FindingKind::kRankEnded, Category::kProcessCrash, "killed", true, 0.95, Remedy::kRestart,
      "read that rank's last lines and its kernel's log for the reason; restart the job"},
     {FindingKind::kSourceLost, Category::kCommunication, "lost-reports", true, 0.7, Remedy::kNone,

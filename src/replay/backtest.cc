@@ -17,7 +17,7 @@ constexpr std::int64_t kGraceSteps = 10;
 /// The causes that name a kind of fault rightly, and whom they must name.
 struct Truth {
   FaultKind kind;
-  std::vector<const char*> causes;
+  std::vector<std::string_view> causes;
   bool names_ranks;  ///< the fault's ranks (or its hosts) are guilty; else nobody is
 };
 
@@ -42,10 +42,31 @@ const Truth& TruthOf(FaultKind kind) {
                        [kind](const Truth& truth) { return truth.kind == kind; });
 }
 
-bool NamesTheGuilty(const signal::Cause& cause, const Fault& fault, const Truth& truth) {
-  if (!truth.names_ranks) return cause.culprit_ranks.empty() && cause.culprit_hosts.empty();
+bool NamesTheGuilty(const signal::Cause& cause, const Fault& fault) {
+  if (!TruthOf(fault.kind).names_ranks)
+    return cause.culprit_ranks.empty() && cause.culprit_hosts.empty();
   if (!cause.culprit_hosts.empty()) return cause.culprit_hosts == fault.hosts;
   return cause.culprit_ranks == fault.ranks;
+}
+
+bool NamesTheKind(const signal::Cause& cause, const Fault& fault) {
+  const auto& names = TruthOf(fault.kind).causes;
+  // A loss that stays up is more than a spike.
+  const bool lasting = fault.kind == FaultKind::kSpike && fault.length > kSpikeSteps;
+  return (lasting && cause.cause == "loss-diverging") ||
+         std::find(names.begin(), names.end(), cause.cause) != names.end();
+}
+
+bool IsInTime(const signal::Cause& cause, const Fault& fault) {
+  return cause.found_step >= fault.onset - 1 && cause.found_step <= fault.end() + kGraceSteps;
+}
+
+void Take(const signal::Cause& cause, const Fault& fault, FaultOutcome& outcome) {
+  outcome.found = true;
+  outcome.told = cause.cause;
+  outcome.right_culprit = NamesTheGuilty(cause, fault);
+  outcome.right_kind = NamesTheKind(cause, fault);
+  outcome.delay_steps = cause.found_step - fault.onset;
 }
 
 }  // namespace
@@ -81,25 +102,20 @@ RunScore ScoreRun(const std::vector<signal::Cause>& causes, const std::vector<Fa
     if (cause.confidence >= kSure) sure.push_back(&cause);
   }
   score.incidents = static_cast<std::int64_t>(sure.size());
-  for (const Fault& fault : faults) {
-    const Truth& truth = TruthOf(fault.kind);
-    FaultOutcome outcome;
-    outcome.kind = fault.kind;
-    outcome.severity = fault.severity;
-    const auto found = std::find_if(sure.begin(), sure.end(), [&](const signal::Cause* cause) {
-      return cause->found_step >= fault.onset - 1 && cause->found_step <= fault.end() + kGraceSteps;
-    });
-    if (found != sure.end()) {
-      const signal::Cause& cause = **found;
-      outcome.found = true;
-      outcome.told = cause.cause;
-      outcome.right_culprit = NamesTheGuilty(cause, fault, truth);
-      outcome.right_kind = std::any_of(truth.causes.begin(), truth.causes.end(),
-                                       [&](const char* name) { return cause.cause == name; });
-      outcome.delay_steps = cause.found_step - fault.onset;
+  for (const Fault& fault : faults)
+    score.faults.push_back({.kind = fault.kind, .severity = fault.severity});
+  // Faults may overlap: what is told rightly goes to its fault first, what is left to any in time.
+  for (const int right : {2, 1, 0}) {
+    for (std::size_t f = 0; f < faults.size(); ++f) {
+      if (score.faults[f].found) continue;
+      const auto found = std::find_if(sure.begin(), sure.end(), [&](const signal::Cause* cause) {
+        return IsInTime(*cause, faults[f]) &&
+               NamesTheGuilty(*cause, faults[f]) + NamesTheKind(*cause, faults[f]) >= right;
+      });
+      if (found == sure.end()) continue;
+      Take(**found, faults[f], score.faults[f]);
       sure.erase(found);
     }
-    score.faults.push_back(outcome);
   }
   score.false_incidents = static_cast<std::int64_t>(sure.size());
   return score;

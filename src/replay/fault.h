@@ -32,6 +32,9 @@ inline constexpr std::size_t kFaultKinds = 14;
 const char* NameOf(FaultKind kind);
 Result<FaultKind> ParseFaultKind(std::string_view name);
 
+/// Of a spike of the loss; one that lasts longer is a loss that stays up.
+inline constexpr std::int64_t kSpikeSteps = 3;
+
 /// One planted fault.
 struct Fault {
   FaultKind kind = FaultKind::kSlowRank;

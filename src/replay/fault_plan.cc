@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "base/toml.h"
+#include "replay/plan.h"
 
 namespace ringward::replay {
 namespace {
@@ -106,7 +107,7 @@ Result<Fault> ReadFault(const toml::table& table, const std::string& file,
   auto parsed = ParseFaultKind(*kind);
   if (!parsed) return keys.Refuse(*table.get("kind"), "kind", parsed.error().what());
   fault.kind = *parsed;
-  fault.length = options.steps;
+  fault.length = UsualLength(fault.kind, options);
   RINGWARD_TRY(keys.Number<std::int64_t>("onset", 0, options.steps, fault.onset));
   RINGWARD_TRY(keys.Number<std::int64_t>("length", 1, 1'000'000'000, fault.length));
   RINGWARD_TRY(keys.Number<double>("severity", 0.0, 1000.0, fault.severity));

@@ -23,6 +23,19 @@ TEST(FaultPlanTest, ReadsAJobAndItsFaults) {
   EXPECT_EQ(options.faults[1].length, 500);  // to the end
 }
 
+TEST(FaultPlanTest, WhatIsNotToLastEndsByItself) {
+  const std::pair<const char*, std::int64_t> cases[] = {
+      {"spike", 3}, {"freeze", 15}, {"slow-network", 500}, {"leak", 500}};
+  for (const auto& [kind, length] : cases) {
+    JobOptions options;
+    const Status done = ParseFaultPlan(
+        std::string("[job]\nsteps = 500\nstep_seconds = 2.0\n[[fault]]\nkind = \"") + kind + "\"\n",
+        "plan.toml", options);
+    ASSERT_TRUE(done) << done.error().what();
+    EXPECT_EQ(options.faults[0].length, length) << kind;
+  }
+}
+
 TEST(FaultPlanTest, WhatItWritesItReads) {
   JobOptions options{.world = 32, .ranks_per_host = 8, .stages = 4, .steps = 300, .seed = 11};
   options.faults = {

@@ -51,21 +51,29 @@ Fault DrawFault(FaultKind kind, const JobOptions& options, std::uint64_t random_
       break;
     case FaultKind::kFreeze:
       fault.ranks = {rank};
-      fault.length = std::max<std::int64_t>(
-          1, static_cast<std::int64_t>(std::ceil(30.0 / options.step_seconds)));
+      fault.length = UsualLength(kind, options);
       break;
     case FaultKind::kUnevenPartition:
       fault.stage =
           static_cast<std::int32_t>(random.Below(static_cast<std::uint64_t>(options.stages)));
       break;
     case FaultKind::kSpike:
-      fault.length = 3;
+      fault.length = UsualLength(kind, options);
       break;
     case FaultKind::kSlowNetwork:
     case FaultKind::kUnevenData:
       break;
   }
   return fault;
+}
+
+std::int64_t UsualLength(FaultKind kind, const JobOptions& options) {
+  constexpr double kFreezeSeconds = 30.0;
+  if (kind == FaultKind::kSpike) return kSpikeSteps;
+  if (kind == FaultKind::kFreeze)
+    return std::max<std::int64_t>(
+        1, static_cast<std::int64_t>(std::ceil(kFreezeSeconds / options.step_seconds)));
+  return options.steps;
 }
 
 }  // namespace ringward::replay

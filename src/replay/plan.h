@@ -13,4 +13,8 @@ namespace ringward::replay {
 /// a job without stages has no kUnevenPartition.
 Fault DrawFault(FaultKind kind, const JobOptions& options, std::uint64_t random_seed);
 
+/// Steps that a fault of `kind` lasts where nobody says it: a spike kSpikeSteps, a freeze 30 s,
+/// others to the end of the job.
+std::int64_t UsualLength(FaultKind kind, const JobOptions& options);
+
 }  // namespace ringward::replay

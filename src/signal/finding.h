@@ -36,8 +36,9 @@ enum class FindingKind : std::uint8_t {
   kHostSwaps,       ///< a host moves memory to and from its disk
   kMemoryRunsOut,   ///< memory left on a host falls towards none
   kDiskRunsOut,     ///< space left on a disk does
+  kAllWait,         ///< every rank is inside a collective, and none comes out
 };
-inline constexpr std::size_t kFindingKinds = 25;
+inline constexpr std::size_t kFindingKinds = 26;
 
 /// "rank-slow", ….
 const char* NameOf(FindingKind kind);

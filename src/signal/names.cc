@@ -18,7 +18,8 @@ const char* NameOf(FindingKind kind) {
       "uneven-work",  "rank-stalled",    "rank-silent",    "rank-ended",        "source-lost",
       "non-finite",   "loss-spike",      "loss-diverging", "gradient-explodes", "gradient-vanishes",
       "rank-apart",   "replicas-differ", "memory-trend",   "retransmits",       "clock-skew",
-      "rank-starved", "host-busy",       "host-swaps",     "memory-runs-out",   "disk-runs-out"};
+      "rank-starved", "host-busy",       "host-swaps",     "memory-runs-out",   "disk-runs-out",
+      "all-wait"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 

@@ -3,7 +3,8 @@
 
     ddp_job.py JOB FAULT-FILE
 
-RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT are in the environment, as for any DDP program. The fault file holds lines of a kind
+RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT are in the environment, as for any DDP program; SEGMENTS, where it is, names the folder
+to record into. The fault file holds lines of a kind
 of fault and the rank that has it; it may appear and change while the job runs. The job ends with its parent or by a signal.
 """
 import math
@@ -82,7 +83,7 @@ def main():
     widths = [64, 256, 256, 64]
     net = torch.nn.Sequential(*(layer for a, b in zip(widths, widths[1:]) for layer in (torch.nn.Linear(a, b), torch.nn.Tanh())))
     model = torch.nn.parallel.DistributedDataParallel(net, bucket_cap_mb=0.05)
-    with rg.Recorder(sys.argv[1], rank, world) as recorder:
+    with rg.Recorder(sys.argv[1], rank, world, folder=os.environ.get("SEGMENTS")) as recorder:
         ringward_guest.pytorch.attach(model, recorder)
         train(model, recorder, Faults(sys.argv[2], rank), torch.Generator().manual_seed(1 + rank))
 

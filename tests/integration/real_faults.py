@@ -22,14 +22,61 @@ from watch_jobs import beside_slowness, check_replay, free_port, run_tests, wait
 RANKS = 4
 USUAL_S = 20  # what is usual must be known before anything can be unusual
 WITHIN_S = 40
+LEAK_LIMIT = 2 << 30  # bytes
 HERE = pathlib.Path(__file__).parent
 
 
 class Place:
-    """Where a rank runs: what comes before its command, and the address under which it finds rank 0."""
+    """Where a rank runs: what comes before its command, the address under which it finds rank 0, and the name of its host where it
+    is not to be this one's."""
 
-    def __init__(self, prelude=(), address="127.0.0.1", interface="lo"):
-        self.prelude, self.address, self.interface = prelude, address, interface
+    def __init__(self, prelude=(), address="127.0.0.1", interface="lo", host=None):
+        self.prelude, self.address, self.interface, self.host = prelude, address, interface, host
+
+
+def quietly(*words):
+    done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{' '.join(map(str, words))}: {done.stderr.strip()}"
+
+
+class Network:
+    """Two network namespaces with a cable between them, half of the ranks in each."""
+
+    def __init__(self, stack):
+        tag = uuid.uuid4().hex[:6]
+        self.names = [f"rw-{tag}-{side}" for side in "ab"]
+        self.ends = [f"rw{tag}{side}" for side in "ab"]
+        for name in self.names:
+            quietly("ip", "netns", "add", name)
+            stack.callback(quietly, "ip", "netns", "del", name)
+        quietly("ip", "link", "add", self.ends[0], "netns", self.names[0], "type", "veth", "peer", "name", self.ends[1], "netns",
+                self.names[1])
+        for number, (name, end) in enumerate(zip(self.names, self.ends), 1):
+            quietly("ip", "-n", name, "address", "add", f"10.203.0.{number}/24", "dev", end)
+            for link in ("lo", end):
+                quietly("ip", "-n", name, "link", "set", link, "up")
+
+    def places(self):
+        return [Place(("ip", "netns", "exec", self.names[side]), "10.203.0.1", self.ends[side], f"node-{'ab'[side]}")
+                for side in (2 * rank // RANKS for rank in range(RANKS))]
+
+    def cut(self):
+        quietly("ip", "-n", self.names[0], "link", "set", self.ends[0], "down")
+
+    def limit(self, rate):
+        for name, end in zip(self.names, self.ends):
+            quietly("tc", "-n", name, "qdisc", "add", "dev", end, "root", "tbf", "rate", rate, "burst", "64kb", "latency", "200ms")
+
+
+def memory_group(stack, limit):
+    """A new memory control group with that limit, in bytes: the file that a process enters it by. Version 1 and 2."""
+    root = pathlib.Path("/sys/fs/cgroup")
+    old = (root / "memory").is_dir()
+    group = (root / "memory" if old else root) / f"rw-{uuid.uuid4().hex[:6]}"
+    group.mkdir()
+    stack.callback(group.rmdir)
+    (group / ("memory.limit_in_bytes" if old else "memory.max")).write_text(str(limit))
+    return group / "cgroup.procs"
 
 
 class Job:
@@ -39,15 +86,32 @@ class Job:
         self.ringward, self.folder = ringward, folder
         self.name = "faults-" + uuid.uuid4().hex[:8]
         self.fault_file, self.news, self.record = folder / "faults", folder / "news.jsonl", folder / "run.rwrec"
+        hosts = sorted({place.host for place in places if place.host})
+        for host in hosts:
+            (folder / host).mkdir()
         port = str(free_port())
         self.ranks = [self.start_rank(rank, place, port) for rank, place in enumerate(places)]
+        self.watcher, self.agents = self.start_watcher(hosts)
+
+    def start_watcher(self, hosts):
+        """The watcher, and an agent of it for each host where they have names."""
+        words = [self.ringward, "watch", "--job", self.name, "--json", "--record", self.record]
+        address = f"127.0.0.1:{free_port()}"
+        if hosts:
+            (self.folder / "nobody").mkdir()
+            words += ["--agents", "--listen", address, "--segments", self.folder / "nobody"]
         with open(self.news, "w", encoding="utf-8") as out:
-            self.watcher = subprocess.Popen([ringward, "watch", "--job", self.name, "--json", "--record", self.record],
-                                            stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.PIPE, text=True)
+            watcher = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.PIPE, text=True)
+        agents = [subprocess.Popen([self.ringward, "watch", "--agent-of", f"http://{address}", "--host-name", host, "--segments",
+                                    self.folder / host], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                  for host in hosts]
+        return watcher, agents
 
     def start_rank(self, rank, place, port):
         environment = dict(os.environ, RANK=str(rank), WORLD_SIZE=str(RANKS), MASTER_ADDR=place.address, MASTER_PORT=port,
                            GLOO_SOCKET_IFNAME=place.interface)
+        if place.host:
+            environment["SEGMENTS"] = str(self.folder / place.host)
         log = open(self.folder / f"rank{rank}.log", "w", encoding="utf-8")
         with log:
             return subprocess.Popen([*place.prelude, sys.executable, HERE / "ddp_job.py", self.name, self.fault_file],
@@ -88,7 +152,7 @@ class Job:
         check_replay(self.ringward, self.record, bool(self.incidents()))
 
     def destroy(self):
-        for process in (self.watcher, *self.ranks):
+        for process in (self.watcher, *self.agents, *self.ranks):
             if process.poll() is None:
                 process.kill()
             process.communicate()
@@ -102,6 +166,26 @@ def plant(kind, rank, cause, culprits):
         return job.expect(since, cause, culprits)
     test.__name__ = kind.replace("-", "_")
     return test
+
+
+def leak(job, _):
+    """A rank whose memory grows towards the limit of its own control group."""
+    since = job.settle()
+    job.fault_file.write_text("leak 2\n")
+    return job.expect(since, "memory-leak", [2], 90)
+
+
+def network_cut(job, _):
+    """Nothing passes between ranks 0, 1 and ranks 2, 3: all wait, and none of them is at fault."""
+    since = job.settle()
+    job.network.cut()
+    return job.expect(since, "network-stalled", [])
+
+
+def network_slow(job, _):
+    since = job.settle()
+    job.network.limit("40mbit")
+    return job.expect(since, "slow-network", [])
 
 
 def frozen(job, _):
@@ -122,7 +206,7 @@ def healthy(job, options):
 
 
 TESTS = (healthy, plant("sleep", 2, "slow-rank", [2]), plant("slow-input", 1, "slow-input", [1]), plant("nan", 3, "non-finite", [3]),
-         plant("scaled-data", 1, "rank-apart", [1]), frozen)
+         plant("scaled-data", 1, "rank-apart", [1]), frozen, leak, network_slow, network_cut)
 
 
 def main():
@@ -137,8 +221,13 @@ def main():
 
     def run(test, folder):
         with contextlib.ExitStack() as stack:
-            places = [Place()] * RANKS
+            network = Network(stack) if test in (network_slow, network_cut) else None
+            places = network.places() if network else [Place()] * RANKS
+            if test is leak:
+                entry = memory_group(stack, LEAK_LIMIT)
+                places[2] = Place(("sh", "-c", f'echo $$ > {entry} && exec "$@"', "sh"))
             job = Job(options.ringward, folder, places)
+            job.network = network
             stack.callback(job.destroy)
             said = test(job, options)
             job.end()

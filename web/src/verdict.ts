@@ -19,6 +19,7 @@ const PHRASES: Record<string, [one: string, many: string]> = {
   'uneven-partition': ['is cut into unequal stages', 'are cut into unequal stages'],
   'rank-stalled': ['stays out of the collective', 'stay out of the collective'],
   'rank-frozen': ['is frozen', 'are frozen'],
+  'network-stalled': ['stands still inside a collective', 'stand still inside a collective'],
   killed: ['is gone', 'are gone'],
   'lost-reports': ['reports no more', 'report no more'],
   'non-finite': ['has numbers that are not finite', 'have numbers that are not finite'],
@@ -57,7 +58,7 @@ export function headline(incident: Incident): string {
 }
 
 /** Nothing goes on until they are mended: what is slow beside them is of no interest. */
-const STANDSTILL = new Set(['rank-frozen', 'rank-stalled', 'killed', 'non-finite']);
+const STANDSTILL = new Set(['rank-frozen', 'rank-stalled', 'network-stalled', 'killed', 'non-finite']);
 
 /** The incident that stops the job, else the one that costs most, of those that are open. */
 export function worst(incidents: readonly Incident[]): Incident | undefined {

@@ -13,9 +13,10 @@ const char* NameOf(Severity severity) {
 }
 
 Severity SeverityOf(const std::string& cause) {
-  constexpr std::array<std::string_view, 9> kCritical = {
-      "rank-frozen",    "rank-stalled",    "killed",        "non-finite",        "replicas-differ",
-      "loss-diverging", "memory-runs-out", "disk-runs-out", "gradient-explosion"};
+  constexpr std::array<std::string_view, 10> kCritical = {
+      "rank-frozen",   "network-stalled",   "rank-stalled",   "killed",
+      "non-finite",    "replicas-differ",   "loss-diverging", "memory-runs-out",
+      "disk-runs-out", "gradient-explosion"};
   const bool critical = std::find(kCritical.begin(), kCritical.end(), cause) != kCritical.end();
   return critical ? Severity::kCritical : Severity::kWarning;
 }

@@ -1,20 +1,23 @@
 #!/usr/bin/env python3
-"""Scores the detectors on simulated jobs with planted faults and on healthy days, at three sizes.
+"""Scores the detectors on simulated jobs with planted faults and on healthy days.
 
-    bench/detection.py [RINGWARD] [--share 1.0] [--seed 1] [--check]
+    bench/detection/run.py [RINGWARD] [--share 1.0] [--seed 1] [--only plans|drawn|delays|healthy] [--rules RULES.toml] [--check]
 
-Faults of every kind, severities from 10 % to 300 %, in jobs of 64, 1,024 and 10,240 ranks (steps of 1, 2 and 10 s), then ten
-healthy days of each size at one false alarm a day, and days of the smallest size at ten, where the knob must act. A rank that is
-20 % slower must be found within 10 steps where self time varies by 5 %. --share scales runs and days down (0.1 for a quick
-look; the figures then mean little). The whole takes about an hour. --check exits 1 when a target is missed.
+plans: the fault plans beside this script, each simulated and replayed. drawn: faults of every kind, severities from 10 % to 300 %, in
+jobs of 64, 1,024 and 10,240 ranks (steps of 1, 2 and 10 s). delays: a rank that is 20 % slower must be found within 10 steps where
+self time varies by 5 %. healthy: ten days of each size at one false alarm a day, and days of the smallest size at ten, where the
+knob must act. --share scales runs and days down (0.1 for a quick look; the figures then mean little). The whole takes about an
+hour, the plans alone a minute. --rules scores the plans with other rules beside ours. --check exits 1 when a target is missed.
 """
 import argparse
 import json
 import pathlib
 import subprocess
 import sys
+import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
 # world, seconds of a step, runs with a fault, their steps
 SIZES = ((64, 1, 140, 1000), (1024, 2, 56, 1000), (10240, 10, 28, 600))
 DAYS = 10
@@ -38,6 +41,36 @@ class Targets:
     def line(self, name, value, holds, wanted):
         self.missed = self.missed or not holds
         print(f"{name:<44} {value:<12} {wanted:<16} {'holds' if holds else 'DOES NOT HOLD'}", flush=True)
+
+
+def run_json(words):
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    if done.returncode not in (0, 1):
+        sys.exit(f"{' '.join(map(str, words))}: {done.stderr.strip()}")
+    return json.loads(done.stdout)
+
+
+def plan_line(name, score):
+    delay = score["median_delay_steps"]
+    print(f"  {name:<28} {score['faults']:>6} {score['recall']:>7.2f} {score['precision']:>10.2f} {score['right_culprit']:>8.2f} "
+          f"{score['right_kind']:>6.2f} {'-' if delay is None else delay:>6} {score['false_incidents']:>6}", flush=True)
+
+
+def plans(options):
+    """Every plan by itself, then all of them together."""
+    with tempfile.TemporaryDirectory(prefix="ringward-plans-") as folder:
+        recordings = []
+        print(f"  {'plan':<28} {'faults':>6} {'recall':>7} {'precision':>10} {'culprit':>8} {'kind':>6} {'delay':>6} {'false':>6}")
+        for plan in sorted((HERE / "plans").glob("*.toml")):
+            recording = f"{folder}/{plan.stem}.rwrec"
+            run_json([options.ringward, "simulate", "job", "--plan", plan, "--out", recording, "--json", "--quiet"])
+            plan_line(plan.stem, run_json([options.ringward, "replay", recording, "--json", "--quiet"])["score"])
+            recordings.append(recording)
+        against = ["--against", options.rules] if options.rules else []
+        document = run_json([options.ringward, "replay", *recordings, *against, "--json", "--quiet"])
+        plan_line("all", document["score"])
+        if options.rules:
+            plan_line(f"all, {pathlib.Path(options.rules).name}", document["score_against"])
 
 
 def faults(ringward, share, seed, targets):
@@ -99,12 +132,16 @@ def main():
     parser.add_argument("ringward", nargs="?", default=str(ROOT / "build/release/bin/ringward"))
     parser.add_argument("--share", type=float, default=1.0)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", choices=("plans", "drawn", "delays", "healthy"))
+    parser.add_argument("--rules", help="TOML, as `ringward replay --against` takes it")
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
     targets = Targets()
-    faults(options.ringward, options.share, options.seed, targets)
-    delays(options.ringward, options.share, options.seed, targets)
-    healthy(options.ringward, options.share, options.seed, targets)
+    if options.only in (None, "plans"):
+        plans(options)
+    for name, part in (("drawn", faults), ("delays", delays), ("healthy", healthy)):
+        if options.only in (None, name):
+            part(options.ringward, options.share, options.seed, targets)
     sys.exit(1 if options.check and targets.missed else 0)
 
 
