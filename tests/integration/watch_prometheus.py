@@ -4,11 +4,14 @@
     watch_prometheus.py build/release/bin/ringward
 
 Checked: promtool has nothing to say against /metrics, Prometheus's queries give the job's step and its ranks, the API and
-the stream tell the same as the lines on standard output.
+the stream tell the same as the lines on standard output. A rank is stopped: the rule of jobs that stand still fires, and every query of the
+dashboards finds something.
 """
 import argparse
 import json
+import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
@@ -18,8 +21,10 @@ import urllib.request
 
 from watch_jobs import RANKS, Watched, free_port, wait_for
 
+MONITORING = pathlib.Path(__file__).resolve().parents[2] / "monitoring"
 CONFIG = """
-global: {{scrape_interval: 1s, scrape_timeout: 1s}}
+global: {{scrape_interval: 1s, scrape_timeout: 1s, evaluation_interval: 1s}}
+rule_files: ["{rules}"]
 scrape_configs:
   - job_name: ringward
     honor_labels: true
@@ -34,7 +39,7 @@ def fetch(url):
 
 class Prometheus:
     def __init__(self, folder, target):
-        (folder / "prometheus.yml").write_text(CONFIG.format(target=target))
+        (folder / "prometheus.yml").write_text(CONFIG.format(target=target, rules=MONITORING / "ringward.rules.yml"))
         self.address = f"127.0.0.1:{free_port()}"
         self.log = open(folder / "prometheus.log", "w+", encoding="utf-8")
         self.process = subprocess.Popen(
@@ -104,6 +109,33 @@ def check_stream(url, watched):
                 return
 
 
+def queries():
+    """{(dashboard, panel): expression}, with what Grafana puts in place of its variables where all is chosen."""
+    found = {}
+    for path in sorted((MONITORING / "grafana").glob("*.json")):
+        for panel in json.loads(path.read_text(encoding="utf-8"))["panels"]:
+            for target in panel.get("targets", []):
+                expression = target["expr"].replace("$__rate_interval", "10s")
+                found[path.stem, panel["title"], panel["id"]] = expression.replace("$job", ".+").replace("$instance", ".+")
+    return found
+
+
+def check_dashboards(prometheus, watched):
+    """A rank is stopped, so that there is an incident to show."""
+    wanted = queries()
+    assert len(wanted) > 30, wanted
+    stands = f'ALERTS{{alertname="RingwardJobStands", alertstate="firing", job="{watched.name}", severity="critical"}}'
+    os.kill(watched.pids[2], signal.SIGSTOP)
+    try:
+        wait_for("the alert of a job that stands still", 30, lambda: prometheus.query(stands))
+        for (dashboard, panel, _), expression in wanted.items():
+            wait_for(f"{dashboard}, {panel}: {expression}", 20, lambda expr=expression: prometheus.query(expr))
+    finally:
+        os.kill(watched.pids[2], signal.SIGCONT)
+    wait_for("its end", 30, lambda: not prometheus.query(stands))
+    return f"{len(wanted)} queries of the dashboards"
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("ringward")
@@ -120,6 +152,7 @@ def main():
             said = check_prometheus(prometheus, watched)
             check_api(url, watched)
             check_stream(url, watched)
+            said += ", " + check_dashboards(prometheus, watched)
             begin = time.monotonic()
             watched.end()
             print(f"ok: {said}; {lines} lines of metrics; ended in {time.monotonic() - begin:.1f} s")

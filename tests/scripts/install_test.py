@@ -53,6 +53,9 @@ def main():
             sys.exit(f"{program} --version: exit {done.returncode}")
         if not list(pathlib.Path(prefix).rglob("LICENSE")):
             sys.exit("LICENSE was not installed")
+        for name in ("ringward.rules.yml", "grafana/ringward-jobs.json", "grafana/ringward-watchers.json"):
+            if not pathlib.Path(prefix, "share/ringward/monitoring", name).is_file():
+                sys.exit(f"monitoring/{name} was not installed")
         complaint = compile_with_guest(prefix) or import_guest(prefix)
         if complaint:
             sys.exit(complaint)
