@@ -7,6 +7,8 @@
 #include <cstring>
 #include <iterator>
 
+#include "capi/job_name.h"
+
 namespace ringward::capi {
 namespace {
 
@@ -14,16 +16,6 @@ constexpr const char* kNames[] = {"allgather", "allreduce", "alltoall", "barrier
                                   "broadcast", "gather",    "reduce",   "reduce_scatter",
                                   "scan",      "scatter"};
 static_assert(std::size(kNames) == static_cast<std::size_t>(Operation::kCount));
-
-/// A name that all ranks of the job have in common, and other jobs do not.
-const char* JobName() {
-  for (const char* const name :
-       {"RINGWARD_JOB", "RINGWARD_JOB_ID", "PMIX_NAMESPACE", "PMI_JOBID", "SLURM_JOB_ID"}) {
-    const char* const value = std::getenv(name);
-    if (value != nullptr && value[0] != '\0') return value;
-  }
-  return "mpi";
-}
 
 bool SwitchedOff() {
   const char* const value = std::getenv("RINGWARD_MPI");
@@ -56,7 +48,7 @@ void CallRecord::Open() {
   int rank = 0;
   if (PMPI_Comm_rank(MPI_COMM_WORLD, &rank) != MPI_SUCCESS) return;
   if (PMPI_Comm_size(MPI_COMM_WORLD, &world_) != MPI_SUCCESS) return;
-  rw_guest* const guest = rw_guest_open(JobName(), rank, world_, nullptr);
+  rw_guest* const guest = rw_guest_open(JobNameOr("mpi"), rank, world_, nullptr);
   for (std::size_t i = 0; i < std::size(kNames); ++i) {
     ids_[i] = rw_guest_operation_id(guest, kNames[i]);
   }

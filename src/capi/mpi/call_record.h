@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "capi/mpi/step_finder.h"
 #include "capi/ringward_guest.h"
+#include "capi/step_finder.h"
 
 namespace ringward::capi {
 

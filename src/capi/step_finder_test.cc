@@ -1,4 +1,4 @@
-#include "capi/mpi/step_finder.h"
+#include "capi/step_finder.h"
 
 #include <gtest/gtest.h>
 
