@@ -54,7 +54,7 @@ LocalSource::LocalSource(LocalSourceOptions options, const Clock& clock)
     : options_(std::move(options)),
       clock_(clock),
       proc_(options_.root + "/proc"),
-      machine_(options_.root),
+      machine_(options_.root, options_.nvml),
       host_(HostName()),
       job_in_name_(telemetry::MakeSegmentName(options_.job.c_str(), 0, 0, 0).job),
       pid_namespace_(PidNamespace()) {}

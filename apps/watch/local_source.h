@@ -20,6 +20,7 @@ struct LocalSourceOptions {
   std::string launched_by;  ///< the id of a launch (RINGWARD_JOB_ID); empty: however started
   std::string folder = telemetry::kSegmentFolder;
   std::string root;  ///< "", or a test's stand-in for the file system with /proc and /sys
+  std::string nvml = telemetry::kNvmlLibrary;  ///< the GPUs' library; empty: none
 };
 
 /// The ranks on this machine that record into shared memory, as far as they are this user's and in

@@ -6,6 +6,29 @@ namespace ringward::watch {
 
 using signal::Known;
 
+namespace {
+
+void AddGpu(const telemetry::GpuState& gpu, std::vector<MachineValue>& values) {
+  const auto add = [&](Known metric, const auto& value) {
+    if (value) values.push_back({metric, static_cast<double>(*value)});
+  };
+  values.push_back({Known::kGpu, static_cast<double>(gpu.index)});
+  add(Known::kGpuBusy, gpu.busy);
+  add(Known::kGpuMemory, gpu.memory);
+  add(Known::kGpuMemoryAll, gpu.memory_all);
+  add(Known::kGpuTemperature, gpu.celsius);
+  add(Known::kGpuPower, gpu.watts);
+  add(Known::kGpuClock, gpu.sm_hertz);
+  add(Known::kGpuErrors, gpu.ecc_fatal);
+  if (!gpu.throttle) return;
+  const std::uint64_t reasons = *gpu.throttle & telemetry::kGpuHeldBack;
+  values.push_back({Known::kGpuHeldBack, reasons == 0 ? 0.0 : 1.0});
+  // The last that there were: a mean of them would be none.
+  if (reasons != 0) values.push_back({Known::kGpuReasons, static_cast<double>(reasons)});
+}
+
+}  // namespace
+
 std::vector<MachineValue> MachineValuesOf(const telemetry::HostUse& host,
                                           const telemetry::ProcessSight& process) {
   std::vector<MachineValue> values;
@@ -38,6 +61,7 @@ std::vector<MachineValue> MachineValuesOf(const telemetry::HostUse& host,
   add(Known::kRootFree, host.root_free);
   add(Known::kSharedFree, host.shared_free);
   add(Known::kTemporaryFree, host.temporary_free);
+  if (process.gpu) AddGpu(*process.gpu, values);
   return values;
 }
 
@@ -52,6 +76,12 @@ bool IsLevel(Known metric) {
     case Known::kSharedFree:
     case Known::kTemporaryFree:
     case Known::kWorkFree:
+    case Known::kGpu:
+    case Known::kGpuMemory:
+    case Known::kGpuMemoryAll:
+    case Known::kGpuTemperature:
+    case Known::kGpuErrors:
+    case Known::kGpuReasons:
       return true;
     default:
       return false;

@@ -25,7 +25,10 @@ constexpr int kClockFrames = 3;
 
 HostCountersDetector::HostCountersDetector(const signal::Topology& topology,
                                            const DetectOptions& /*options*/)
-    : topology_(topology), hosts_(topology.ByHost()), state_(hosts_.size()) {}
+    : topology_(topology),
+      hosts_(topology.ByHost()),
+      state_(hosts_.size()),
+      gpus_(topology.world()) {}
 
 std::string HostCountersDetector::NameOfHost(std::size_t host) const {
   return topology_.place(static_cast<std::size_t>(hosts_[host].front())).host;
@@ -100,6 +103,32 @@ void HostCountersDetector::ObserveClock(std::size_t host, float offset, const si
   sink.Add(told);
 }
 
+void HostCountersDetector::ObserveErrors(const signal::Frame& frame, FindingSink& sink) {
+  const signal::Column* const errors = frame.Find(Known::kGpuErrors);
+  if (errors == nullptr) return;
+  const signal::Column* const number = frame.Find(Known::kGpu);
+  for (std::size_t r = 0; r < gpus_.size() && r < errors->values.size(); ++r) {
+    const float count = errors->values[r];
+    Gpu& gpu = gpus_[r];
+    if (!std::isfinite(count) || count < 0.0F) continue;
+    if (gpu.errors < 0.0F) gpu.errors = count;
+    if (count <= gpu.errors || gpu.told.id != 0) continue;
+    signal::Finding& told = gpu.told;
+    told = sink.New(FindingKind::kGpuErrors, "host-counters", frame.step, frame.received);
+    told.ranks = {static_cast<std::int32_t>(r)};
+    told.since_step = frame.step;
+    told.p_value = 1e-9;
+    told.effect = static_cast<double>(count - gpu.errors);
+    const bool numbered =
+        number != nullptr && r < number->values.size() && std::isfinite(number->values[r]);
+    told.evidence = fmt::format(
+        "GPU{} of rank {} on host {} counts {:.0f} memory errors beyond repair, {:.0f} before",
+        numbered ? fmt::format(" {:.0f}", number->values[r]) : "", r, topology_.place(r).host,
+        count, gpu.errors);
+    sink.Add(told);
+  }
+}
+
 void HostCountersDetector::OnFrame(const signal::Frame& frame, const Surroundings& /*around*/,
                                    FindingSink& sink) {
   if (PerHost(frame, Known::kRetransmits)) {
@@ -113,6 +142,7 @@ void HostCountersDetector::OnFrame(const signal::Frame& frame, const Surrounding
       if (!IsMissing(values_[h])) ObserveRetransmits(h, values_[h], others, frame, sink);
     }
   }
+  ObserveErrors(frame, sink);
   if (PerHost(frame, Known::kClockOffset)) {
     for (std::size_t h = 0; h < hosts_.size(); ++h) {
       if (!IsMissing(values_[h])) ObserveClock(h, values_[h], frame, sink);
@@ -121,6 +151,7 @@ void HostCountersDetector::OnFrame(const signal::Frame& frame, const Surrounding
 }
 
 void HostCountersDetector::Finish(signal::Time now, FindingSink& sink) {
+  for (Gpu& gpu : gpus_) sink.Close(gpu.told, now);
   for (Host& state : state_) {
     for (signal::Finding* const told : {&state.told, &state.clock_told}) {
       sink.Close(*told, now);

@@ -59,6 +59,30 @@ Trouble Overload(float share, std::size_t ranks) {
   };
 }
 
+/// Rank 3 is slow by half from kTroubleFrom on; its GPU was held back for `before` of the time and
+/// is then for `then`, `queued` of the time it has no core.
+Trouble HeldBack(float before, float then, float queued = 0.0F) {
+  return [=](std::int64_t step, StepNumbers& numbers) {
+    SlowRank(queued)(step, numbers);
+    Values share(numbers.compute.size(), 0.0F);
+    share[3] = step < kTroubleFrom ? before : then;
+    numbers.machine[Known::kGpu] = {0, 1, 2, 3, 0, 1, 2, 3};
+    numbers.machine[Known::kGpuHeldBack] = share;
+    numbers.machine[Known::kGpuReasons] = Values(share.size(), 64.0F);
+    numbers.machine[Known::kGpuTemperature] = Values(share.size(), 91.0F);
+    numbers.machine[Known::kGpuClock] = Values(share.size(), 705e6F);
+  };
+}
+
+/// Rank 5's GPU counts `before` errors, then `then`; what is missing is not told.
+Trouble GpuErrors(float before, float then) {
+  return [=](std::int64_t step, StepNumbers& numbers) {
+    Values errors(numbers.compute.size(), 0.0F);
+    errors[5] = step < kTroubleFrom ? before : then;
+    numbers.machine[Known::kGpuErrors] = errors;
+  };
+}
+
 struct MachineRow {
   const char* title;
   Trouble trouble;
@@ -77,6 +101,15 @@ std::vector<MachineRow> MachineRows() {
        SlowRank(0.0F, 0.0F, 0.95F),
        {"host-busy 0 1 2 3", "host-busy 4 5 6 7", "rank-starved 3"}},
       {"no more than it always waits", SlowRank(0.0F, 0.0F, 0.35F), {"rank-slow 3"}},
+      {"its GPU is held back", HeldBack(0.0F, 1.0F), {"rank-throttled 3"}},
+      {"its GPU is held back most of the time", HeldBack(0.1F, 0.7F), {"rank-throttled 3"}},
+      {"its GPU is held back now and then", HeldBack(0.0F, 0.3F), {"rank-slow 3"}},
+      {"its GPU always was held back", HeldBack(1.0F, 1.0F), {"rank-slow 3"}},
+      {"held back, and for want of a core", HeldBack(0.0F, 1.0F, 0.28F), {"rank-starved 3"}},
+      {"a GPU's memory breaks", GpuErrors(0.0F, 1.0F), {"gpu-errors 5"}},
+      {"a GPU's memory broke long ago", GpuErrors(2.0F, 2.0F), {}},
+      {"a GPU was reset", GpuErrors(2.0F, 0.0F), {}},
+      {"a GPU tells of errors later", GpuErrors(signal::kMissing, 2.0F), {}},
       {"a host without cores", Overload(0.4F, 4), {"host-busy 0 1 2 3"}},
       {"three of four wait, nobody is slower", Overload(0.4F, 3), {}},
       {"a little", Overload(0.1F, 4), {}},
@@ -131,6 +164,25 @@ TEST(HostTest, NobodyIsCalledSlowBeforeItsMachineWasAsked) {
         << finding.evidence;
     EXPECT_NE(finding.evidence.find("others used 40 % of that core"), std::string::npos);
   }
+}
+
+TEST(HostTest, AGpuThatIsHeldBackIsTheEvidence) {
+  const auto findings = Watch(EventsOf(SmallJob(), HeldBack(0.0F, 1.0F)));
+  ASSERT_FALSE(findings.empty());
+  for (const auto& finding : findings) {
+    EXPECT_NE(finding.evidence.find("its GPU 3 was held back for 100 % of the time (too hot; 705 "
+                                    "MHz; 91 degrees)"),
+              std::string::npos)
+        << finding.evidence;
+  }
+}
+
+TEST(HostTest, AGpuWhoseMemoryBreaksIsToldWhenItDoes) {
+  const auto findings = Watch(EventsOf(SmallJob(), GpuErrors(1.0F, 4.0F)));
+  ASSERT_EQ(findings.size(), 2U);  // and its end
+  EXPECT_EQ(findings[0].step, kTroubleFrom);
+  EXPECT_EQ(findings[0].evidence,
+            "GPU of rank 5 on host node1 counts 4 memory errors beyond repair, 1 before");
 }
 
 TEST(RiseTest, Lines) {

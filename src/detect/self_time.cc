@@ -31,8 +31,9 @@ constexpr double kSteady = 0.4;         // median over mean excess of a rank tha
 constexpr double kOverShare = 0.3;      // of the worth: below it trouble is over
 constexpr double kOverOfEffect = 0.15;  // or below this share of what it was
 constexpr double kTrendRate = 1.0 / 32.0;
-constexpr double kStarved = 0.6;  // of the excess: then it is for want of a core
-constexpr double kCrowded = 0.8;  // of all the time: then too
+constexpr double kStarved = 0.6;   // of the excess: then it is for want of a core
+constexpr double kCrowded = 0.8;   // of all the time: then too
+constexpr double kHeldBack = 0.5;  // of the reports of its GPU: then it is for that
 constexpr std::int64_t kFramesMin = 3;
 // What healthy ranks do by themselves is known the better the more of them were seen for longer:
 // the worth of a finding begins at 1 + kYoungWorth times its final value, and is halfway down after
@@ -48,6 +49,7 @@ SelfTimeDetector::SelfTimeDetector(const signal::Topology& topology, const Detec
       world_(topology.world()),
       shift_(topology.world(), topology.ByStage(), RankShift::Options{}),
       starvation_(topology.world()),
+      throttling_(topology.world()),
       x_(world_),
       expected_(world_, 0.0F),
       data_level_(world_, kMissing),
@@ -160,12 +162,17 @@ void SelfTimeDetector::AccountOne(std::size_t rank, const signal::Frame& frame) 
     suspect.shares += static_cast<double>(starvation_.share(rank));
     suspect.reports += 1.0;
   }
+  if (throttling_.told(rank)) {
+    suspect.held_back += static_cast<double>(throttling_.share(rank));
+    ++suspect.gpu_reports;
+  }
   suspect.trend += kTrendRate * (static_cast<double>(excess / typical_) - suspect.trend);
 }
 
 /// Of a rank that nothing speaks against.
 void SelfTimeDetector::LearnUsual(std::size_t rank) {
   starvation_.Learn(rank);
+  throttling_.Learn(rank);
   const float data = times_.data()[rank];
   if (IsMissing(data)) return;
   float& usual = data_level_[rank];
@@ -199,6 +206,12 @@ bool SelfTimeDetector::IsStarved(const Suspect& suspect) const {
   return suspect.excess_then > 0.0 && suspect.starved > kStarved * suspect.excess_then;
 }
 
+/// A GPU that is always held back is no reason to be slower than before.
+bool SelfTimeDetector::IsThrottled(std::size_t rank, const Suspect& suspect) const {
+  const double share = suspect.held_back / std::max(suspect.gpu_reports, 1);
+  return share > kHeldBack && static_cast<double>(throttling_.usual(rank)) < 0.5 * share;
+}
+
 signal::Finding SelfTimeDetector::Describe(std::size_t rank, const Suspect& suspect) const {
   const double mean = suspect.excess / static_cast<double>(suspect.steps);
   const auto median = static_cast<double>(suspect.recent.Median());
@@ -222,6 +235,9 @@ signal::Finding SelfTimeDetector::Describe(std::size_t rank, const Suspect& susp
     finding.phase = signal::Phase::kForward;
     finding.host = topology_.place(rank).host;
     finding.evidence += ": " + starvation_.Describe(rank);
+  } else if (!data && IsThrottled(rank, suspect)) {
+    finding.kind = FindingKind::kRankThrottled;
+    finding.evidence += ": " + throttling_.Describe(rank, suspect.held_back / suspect.gpu_reports);
   }
   return finding;
 }
@@ -265,6 +281,7 @@ void SelfTimeDetector::Judge(std::size_t rank, Suspect& suspect, const signal::F
                       static_cast<double>(tail_cusum_[rank]) > TailLevel(around);
   if (!shifted && !tailed) return;
   if (!suspect.heard && starvation_.tells(rank, frame.received)) return;
+  if (suspect.gpu_reports == 0 && throttling_.tells(rank, frame.received)) return;
   signal::Finding finding = Describe(rank, suspect);
   if (finding.effect < Worth()) return;
   finding.id = suspect.open = sink.NewId();
@@ -281,9 +298,13 @@ void SelfTimeDetector::Judge(std::size_t rank, Suspect& suspect, const signal::F
 void SelfTimeDetector::OnFrame(const signal::Frame& frame, const Surroundings& around,
                                FindingSink& sink) {
   starvation_.Read(frame);
+  throttling_.Read(frame);
   if (!Prepare(frame)) return;
   if (!shift_.Observe(x_)) {
-    for (std::size_t r = 0; r < world_; ++r) starvation_.Learn(r);
+    for (std::size_t r = 0; r < world_; ++r) {
+      starvation_.Learn(r);
+      throttling_.Learn(r);
+    }
     return;
   }
   FindTail();

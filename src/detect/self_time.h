@@ -9,6 +9,7 @@
 #include "detect/robust.h"
 #include "detect/starvation.h"
 #include "detect/step_times.h"
+#include "detect/throttling.h"
 
 namespace ringward::detect {
 
@@ -19,7 +20,8 @@ namespace ringward::detect {
 /// excess the input or the machine, and told anew each time the stretch is twice as long. Excess
 /// below DetectOptions::worth of a step is not told, and while few ranks have shown few steps, only
 /// larger excess is. Where the source tells of run queues, time without a core that makes up most
-/// of the excess turns the finding into kRankStarved, and a rank is told only after such word.
+/// of the excess turns the finding into kRankStarved, and a rank is told only after such word; a
+/// rank whose GPU was held back most of the stretch, and usually is not, is kRankThrottled.
 class SelfTimeDetector final : public Detector {
  public:
   SelfTimeDetector(const signal::Topology& topology, const DetectOptions& options);
@@ -39,9 +41,11 @@ class SelfTimeDetector final : public Detector {
     bool heard = false;        ///< it was told
     double shares = 0.0;       ///< without a core: sum over the reports of it,
     double reports = 0.0;      ///< and their number
-    double lost = 0.0;         ///< seconds by which the job would have been faster without the rank
-    Recent recent{64};         ///< excess of single frames, seconds
-    std::uint64_t open = 0;    ///< id of the finding told; 0: none
+    double held_back = 0.0;    ///< share of the time that its GPU was, summed over reports
+    int gpu_reports = 0;
+    double lost = 0.0;       ///< seconds by which the job would have been faster without the rank
+    Recent recent{64};       ///< excess of single frames, seconds
+    std::uint64_t open = 0;  ///< id of the finding told; 0: none
     signal::Finding told;
     std::int64_t told_steps = 0;  ///< that it had lasted when it was told last
     double trend = 0.0;           ///< excess over step of late, fast average
@@ -59,6 +63,7 @@ class SelfTimeDetector final : public Detector {
   void Tell(std::size_t rank, Suspect& suspect, FindingSink& sink);
   void Close(std::size_t rank, Suspect& suspect, signal::Time now, FindingSink& sink);
   bool IsStarved(const Suspect& suspect) const;
+  bool IsThrottled(std::size_t rank, const Suspect& suspect) const;
   double TailLevel(const Surroundings& around) const;
   double Worth() const;
 
@@ -67,6 +72,7 @@ class SelfTimeDetector final : public Detector {
   const std::size_t world_;
   RankShift shift_;
   Starvation starvation_;
+  Throttling throttling_;
   StepTimes times_;
   float floor_ = 0.0F;       ///< added to self time before the logarithm, seconds
   Recent first_steps_{8};    ///< that set the floor

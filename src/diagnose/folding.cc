@@ -95,7 +95,8 @@ bool OfHostTogether(const Finding& member, const Finding& later, const signal::T
 }  // namespace
 
 bool IsRankTime(FindingKind kind) {
-  return IsOneOf(kind, {FindingKind::kRankSlow, FindingKind::kRankTail, FindingKind::kRankStarved});
+  return IsOneOf(kind, {FindingKind::kRankSlow, FindingKind::kRankTail, FindingKind::kRankStarved,
+                        FindingKind::kRankThrottled});
 }
 
 int Decisiveness(FindingKind kind) {
@@ -105,16 +106,24 @@ int Decisiveness(FindingKind kind) {
       FindingKind::kSourceLost,       FindingKind::kGradientVanishes, FindingKind::kLossSpike,
       FindingKind::kGradientExplodes, FindingKind::kLossDiverging,    FindingKind::kRankApart,
       FindingKind::kReplicasDiffer,   FindingKind::kRankTail,         FindingKind::kRankSlow,
-      FindingKind::kRankStarved,      FindingKind::kRetransmits,      FindingKind::kHostSwaps,
-      FindingKind::kDiskRunsOut,      FindingKind::kMemoryRunsOut,    FindingKind::kMemoryTrend,
-      FindingKind::kNonFinite,        FindingKind::kAllWait,          FindingKind::kRankStalled,
-      FindingKind::kRankSilent,       FindingKind::kRankEnded};
+      FindingKind::kRankStarved,      FindingKind::kRankThrottled,    FindingKind::kRetransmits,
+      FindingKind::kHostSwaps,        FindingKind::kDiskRunsOut,      FindingKind::kMemoryRunsOut,
+      FindingKind::kMemoryTrend,      FindingKind::kNonFinite,        FindingKind::kAllWait,
+      FindingKind::kRankStalled,      FindingKind::kRankSilent,       FindingKind::kRankEnded,
+      FindingKind::kGpuErrors};
   return static_cast<int>(std::find(std::begin(kOrder), std::end(kOrder), kind) -
                           std::begin(kOrder));
 }
 
 bool BelongTogether(const Finding& member, const Finding& later, const signal::Topology& topology) {
   if (member.id == later.id) return true;
+  // What breaks a GPU's memory shows in its numbers, or ends its process.
+  if (member.kind == FindingKind::kGpuErrors || later.kind == FindingKind::kGpuErrors) {
+    const bool follows =
+        later.kind == FindingKind::kGpuErrors || IsNumber(later.kind) || IsStop(later.kind);
+    return follows && member.kind == FindingKind::kGpuErrors && ShareARank(member, later) &&
+           NearInTime(member, later);
+  }
   if (IsNumber(member.kind) && IsNumber(later.kind)) {
     // What is broken once stays broken; a spike is over when it is over.
     return member.kind == FindingKind::kNonFinite || NearInSteps(member, later);

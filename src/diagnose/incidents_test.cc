@@ -159,6 +159,27 @@ TEST(IncidentsTest, WantOfCoresIsNamed) {
   });
 }
 
+TEST(IncidentsTest, GpusAreNamed) {
+  ExpectIncidents({
+      {"held back", {Made(kRankThrottled, {5})}, {"hardware gpu-throttled 5"}},
+      {"held back, and that was seen late",
+       {Made(kRankSlow, {5}), Made(kRankThrottled, {5}, 110)},
+       {"hardware gpu-throttled 5"}},
+      {"memory breaks and the process ends",
+       {Made(kGpuErrors, {2}), Made(kRankEnded, {2}, 101)},
+       {"hardware gpu-ecc 2"}},
+      {"memory breaks and the numbers with it",
+       {Made(kGpuErrors, {2}), Made(kNonFinite, {2}, 101)},
+       {"hardware gpu-ecc 2"}},
+      {"memory breaks, and another rank's numbers",
+       {Made(kGpuErrors, {2}), Made(kNonFinite, {3}, 101)},
+       {"hardware gpu-ecc 2", "numerics non-finite 3"}},
+      {"memory breaks on two",
+       {Made(kGpuErrors, {2}), Made(kGpuErrors, {3}, 101)},
+       {"hardware gpu-ecc 2", "hardware gpu-ecc 3"}},
+  });
+}
+
 TEST(IncidentsTest, StopsAreNamed) {
   Finding aborted = Made(kRankEnded, {0, 1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15});
   aborted.at += std::chrono::seconds(1);

@@ -91,6 +91,11 @@ constexpr Rule kRules[] = {
      Remedy::kRestart, "find what grows on that machine before the kernel kills a rank for it"},
     {FindingKind::kDiskRunsOut, Category::kDataIo, "disk-runs-out", false, 0.75, Remedy::kNone,
      "make room on that disk, or stop what fills it, before checkpoints fail"},
+    {FindingKind::kRankThrottled, Category::kHardware, "gpu-throttled", true, 0.9,
+     Remedy::kExcludeHost,
+     "look at the cooling and the power supply of that GPU; leave its host out until it is mended"},
+    {FindingKind::kGpuErrors, Category::kHardware, "gpu-ecc", true, 0.95, Remedy::kExcludeHost,
+     "take that host out, reset and test the GPU; go back to a checkpoint from before the error"},
 };
 
 const Rule& RuleOf(FindingKind kind) {

@@ -37,8 +37,10 @@ enum class FindingKind : std::uint8_t {
   kMemoryRunsOut,   ///< memory left on a host falls towards none
   kDiskRunsOut,     ///< space left on a disk does
   kAllWait,         ///< every rank is inside a collective, and none comes out
+  kRankThrottled,   ///< one rank is slow as kRankSlow, while its GPU's clock is held back
+  kGpuErrors,       ///< a rank's GPU counts memory errors beyond repair
 };
-inline constexpr std::size_t kFindingKinds = 26;
+inline constexpr std::size_t kFindingKinds = 28;
 
 /// "rank-slow", ….
 const char* NameOf(FindingKind kind);

@@ -42,6 +42,16 @@ constexpr std::array<const char*, kKnownMetrics> kKnownNames = {
     "shared_free_bytes",
     "temporary_free_bytes",
     "work_free_bytes",
+    "gpu",
+    "gpu_busy_share",
+    "gpu_memory_bytes",
+    "gpu_memory_all_bytes",
+    "gpu_temperature_celsius",
+    "gpu_power_watts",
+    "gpu_clock_hertz",
+    "gpu_held_back_share",
+    "gpu_held_back_reasons",
+    "gpu_fatal_errors",
 };
 
 }  // namespace

@@ -65,8 +65,19 @@ enum class Known : MetricId {
   kSharedFree,      ///< in /dev/shm
   kTemporaryFree,   ///< in /tmp
   kWorkFree,        ///< where the rank works
+  // Of the GPUs that the rank computes on.
+  kGpu,             ///< number of the first, as the driver counts
+  kGpuBusy,         ///< share of the time in which something ran on it
+  kGpuMemory,       ///< bytes in use
+  kGpuMemoryAll,    ///< bytes there are
+  kGpuTemperature,  ///< degrees Celsius
+  kGpuPower,        ///< watts
+  kGpuClock,        ///< of its multiprocessors, hertz
+  kGpuHeldBack,     ///< share of the time that its clock was held back: heat, or its power supply
+  kGpuReasons,      ///< why it was last: NVML's bits 8 hardware, 32 and 64 heat, 128 power brake
+  kGpuErrors,       ///< memory errors beyond repair since the driver began
 };
-inline constexpr std::size_t kKnownMetrics = 33;
+inline constexpr std::size_t kKnownMetrics = 43;
 
 inline MetricId IdOf(Known metric) { return static_cast<MetricId>(metric); }
 

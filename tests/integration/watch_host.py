@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Watches a made-up job of three ranks, each of which works for a fixed processor time in every step, and sees whether the
-watcher tells a rank that lost its core to a neighbour from one that has become slow itself.
+watcher tells a rank that lost its core to a neighbour from one that has become slow itself, and from one whose GPU is held back (a
+library plays NVIDIA's; then it hangs).
 
-    watch_host.py build/release/bin/ringward PYTHON-FOLDER LIBRARY [--only NAME]
+    watch_host.py build/release/bin/ringward PYTHON-FOLDER LIBRARY FAKE-NVML [--only NAME]
 
 The ranks share the machine with whatever else runs on it: what is asserted is what a slow rank is called, never how slow it is.
 """
@@ -43,7 +44,7 @@ def rank_main(rank, job, barrier, slower):
 
 
 class Watched:
-    def __init__(self, ringward, folder):
+    def __init__(self, ringward, nvml, folder):
         self.ringward = ringward
         self.job = "host-" + uuid.uuid4().hex[:8]
         self.slower = multiprocessing.Value("d", 1.0)
@@ -55,10 +56,23 @@ class Watched:
         self.record = folder / "run.rwrec"
         for rank in self.ranks:
             rank.start()
+        self.gpus = folder / "gpus"
+        self.tell_gpus("")
+        environment = {**os.environ, "LD_LIBRARY_PATH": str(nvml.parent), "RINGWARD_FAKE_NVML": str(self.gpus)}
         with open(self.news, "w", encoding="utf-8") as out:
-            self.watcher = subprocess.Popen([ringward, "watch", "--job", self.job, "--json", "--record", self.record],
+            self.watcher = subprocess.Popen([ringward, "watch", "--job", self.job, "--json", "--record", self.record], env=environment,
                                             stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.PIPE, text=True)
         time.sleep(15)  # what is usual must be known before anything can be unusual
+
+    def tell_gpus(self, more):
+        """What the driver answers from now on: each rank computes on the GPU of its number, and `more`."""
+        lines = [f"gpus {len(self.ranks)}"]
+        for gpu, rank in enumerate(self.ranks):
+            lines += [f"{gpu}.pid {rank.pid}", f"{gpu}.celsius 60", f"{gpu}.sm_megahertz 1980"]
+            lines += [f"{gpu}.{name} 0" for name in ("throttle", "ecc") if f"{gpu}.{name}" not in more]
+        new = self.gpus.with_suffix(".new")
+        new.write_text("\n".join([*lines, more, ""]))
+        new.rename(self.gpus)
 
     def crowd(self):
         """Programs that want the core of RANK all the time."""
@@ -84,6 +98,7 @@ class Watched:
         self.watcher.send_signal(signal.SIGTERM)
         _, err = self.watcher.communicate(timeout=60)
         assert self.watcher.returncode == 130, err
+        self.said = err
         return {i["cause"] for i in check_replay(self.ringward, self.record, True)["incidents"]}
 
     def destroy(self):
@@ -118,11 +133,29 @@ def a_slow_rank_stays_one(watched):
     return found["summary"]
 
 
+def a_gpu_that_is_held_back_is_the_cause(watched):
+    held_back = f"{RANK}.throttle 64\n{RANK}.celsius 93\n"
+    watched.tell_gpus(held_back)
+    watched.slower.value = 2.0
+    found = watched.wait_for("gpu-throttled")
+    assert found["culprit_ranks"] == [RANK] and found["category"] == "hardware", found
+    assert f"its GPU {RANK} was held back" in found["summary"] and "too hot" in found["summary"], found
+    watched.tell_gpus(held_back + "2.ecc 3\n")
+    broken = watched.wait_for("gpu-ecc")
+    assert broken["culprit_ranks"] == [2] and broken["category"] == "hardware", broken
+    watched.tell_gpus("hang 1\n")
+    time.sleep(8)  # the driver has five seconds to answer
+    assert {"gpu-throttled", "gpu-ecc"} <= watched.end()
+    assert watched.said.count("the GPU driver does not answer") == 1, watched.said
+    return found["summary"] + "; " + broken["summary"]
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("ringward")
     parser.add_argument("python")
     parser.add_argument("library")
+    parser.add_argument("nvml", type=pathlib.Path)
     parser.add_argument("--only", default="")
     arguments = parser.parse_args()
     if len(os.sched_getaffinity(0)) < 2:
@@ -132,13 +165,13 @@ def main():
     os.environ["RINGWARD_GUEST_LIBRARY"] = arguments.library
 
     def run(test, folder):
-        watched = Watched(arguments.ringward, folder)
+        watched = Watched(arguments.ringward, arguments.nvml, folder)
         try:
             return test(watched)
         finally:
             watched.destroy()
 
-    run_tests((a_busy_neighbour_is_told, a_slow_rank_stays_one), arguments.only, run)
+    run_tests((a_busy_neighbour_is_told, a_slow_rank_stays_one, a_gpu_that_is_held_back_is_the_cause), arguments.only, run)
 
 
 if __name__ == "__main__":

@@ -53,6 +53,11 @@ constexpr std::array kExact = {
     Name{"core_others_share", Role::kMetric, Known::kCoreOthers},
     Name{"swap_bytes_per_second", Role::kMetric, Known::kSwapBytes},
     Name{"memory_left_bytes", Role::kMetric, Known::kMemoryLeft},
+    Name{"gpu_held_back_share", Role::kMetric, Known::kGpuHeldBack},
+    Name{"gpu_held_back_reasons", Role::kMetric, Known::kGpuReasons},
+    Name{"gpu_temperature_celsius", Role::kMetric, Known::kGpuTemperature},
+    Name{"gpu_clock_hertz", Role::kMetric, Known::kGpuClock},
+    Name{"gpu_fatal_errors", Role::kMetric, Known::kGpuErrors},
 };
 
 /// A time's name without its unit.

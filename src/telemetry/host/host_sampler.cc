@@ -53,7 +53,7 @@ std::vector<KeptFile> Sensors(const std::string& folder) {
 
 }  // namespace
 
-HostSampler::HostSampler(std::string root)
+HostSampler::HostSampler(std::string root, const std::string& nvml)
     : root_(std::move(root)),
       buffer_(kFileBytes),
       stat_(root_ + "/proc/stat"),
@@ -64,7 +64,8 @@ HostSampler::HostSampler(std::string root)
       vmstat_(root_ + "/proc/vmstat"),
       links_(root_ + "/proc/net/dev"),
       snmp_(root_ + "/proc/net/snmp"),
-      sensors_(Sensors(root_ + "/sys/class/hwmon")) {}
+      sensors_(Sensors(root_ + "/sys/class/hwmon")),
+      gpus_(nvml) {}
 
 std::optional<std::uint64_t> HostSampler::NumberIn(const KeptFile& file, const char* key) {
   const auto text = file.Read(buffer_);
@@ -178,6 +179,37 @@ void HostSampler::SeeCore(Process& process) const {
   sight.core_stolen = core->second.busy > 0.0 ? core->second.stolen * own / core->second.busy : 0.0;
 }
 
+GpuState Joined(const std::vector<const GpuState*>& states) {
+  GpuState joined = *states.front();
+  const auto join = [](auto& value, const auto& other, auto with) {
+    value = value && other ? std::optional(with(*value, *other)) : std::nullopt;
+  };
+  const auto sum = [](auto a, auto b) { return a + b; };
+  for (std::size_t i = 1; i < states.size(); ++i) {
+    const GpuState& other = *states[i];
+    joined.index = std::min(joined.index, other.index);
+    join(joined.busy, other.busy, sum);
+    join(joined.memory, other.memory, sum);
+    join(joined.memory_all, other.memory_all, sum);
+    join(joined.celsius, other.celsius, [](double a, double b) { return std::max(a, b); });
+    join(joined.watts, other.watts, sum);
+    join(joined.sm_hertz, other.sm_hertz, [](double a, double b) { return std::min(a, b); });
+    join(joined.throttle, other.throttle, [](std::uint64_t a, std::uint64_t b) { return a | b; });
+    join(joined.ecc_fatal, other.ecc_fatal, sum);
+  }
+  if (joined.busy) *joined.busy /= static_cast<double>(states.size());
+  return joined;
+}
+
+std::optional<GpuState> HostSampler::GpuOf(std::int32_t pid) const {
+  std::vector<const GpuState*> used;
+  for (const GpuState& gpu : gpus_.gpus()) {
+    if (std::find(gpu.pids.begin(), gpu.pids.end(), pid) != gpu.pids.end()) used.push_back(&gpu);
+  }
+  if (used.empty()) return std::nullopt;
+  return Joined(used);
+}
+
 void HostSampler::Sample(Clock::Duration now) {
   const Counts counts = Count();
   const auto temperature = host_.temperature;
@@ -191,9 +223,11 @@ void HostSampler::Sample(Clock::Duration now) {
   host_.shared_free = FreeIn(root_ + "/dev/shm");
   host_.temporary_free = FreeIn(root_ + "/tmp");
   TakeTemperature();
+  gpus_.Ask(now);
   for (auto& [pid, process] : processes_) {
     process.sight = {.use = process.sampler.Sample(now, buffer_),
-                     .work_free = FreeIn(process.work)};
+                     .work_free = FreeIn(process.work),
+                     .gpu = GpuOf(pid)};
     SeeCore(process);
     const auto left = process.memory->Left(buffer_);
     process.sight.memory_left = host_.memory_available;

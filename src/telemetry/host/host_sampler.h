@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "telemetry/host/cgroup_memory.h"
+#include "telemetry/host/gpu_watch.h"
 #include "telemetry/host/host_files.h"
 #include "telemetry/host/kept_file.h"
 #include "telemetry/host/process_sampler.h"
@@ -46,7 +47,13 @@ struct ProcessSight {
   std::optional<double>
       memory_left;                  ///< bytes until the host's or a control group's memory is used
   std::optional<double> work_free;  ///< bytes free where it works; local file systems only
+  std::optional<GpuState> gpu;      ///< that it computes on; of several, joined
 };
+
+/// Several GPUs of one process as one: the lowest index, the mean of how busy they are, sums of
+/// memory, power and errors, the hottest, the slowest clock, all reasons to hold it back.
+/// REQUIRES: states is not empty.
+GpuState Joined(const std::vector<const GpuState*>& states);
 
 /// Reads what a Linux machine and some of its processes do, cheaply enough to do it each second:
 /// files stay open, and what the kernel has not is left out for good. Network file systems are not
@@ -54,8 +61,8 @@ struct ProcessSight {
 /// last. Not safe for concurrent use.
 class HostSampler {
  public:
-  /// `root` is "", or a test's stand-in for the file system's root.
-  explicit HostSampler(std::string root = "");
+  /// `root` is "", or a test's stand-in for the file system's root; `nvml` the GPUs' library.
+  explicit HostSampler(std::string root = "", const std::string& nvml = kNvmlLibrary);
 
   /// From the next sample on; nothing where it is followed.
   void Follow(std::int32_t pid);
@@ -65,6 +72,7 @@ class HostSampler {
   void Sample(Clock::Duration now);
 
   const HostUse& host() const { return host_; }
+  const GpuWatch& gpus() const { return gpus_; }
   /// Of the last sample; empty where the process is not followed or gone.
   ProcessSight Of(std::int32_t pid) const;
 
@@ -89,6 +97,7 @@ class HostSampler {
   void TakeCores(const std::vector<CoreTimes>& now);
   void TakeTemperature();
   void SeeCore(Process& process) const;
+  std::optional<GpuState> GpuOf(std::int32_t pid) const;
 
   std::string root_;
   std::vector<char> buffer_;
@@ -96,6 +105,7 @@ class HostSampler {
   std::vector<KeptFile> sensors_;
   std::map<std::string, std::unique_ptr<CgroupMemory>> groups_;  ///< by their paths
   std::map<std::int32_t, Process> processes_;
+  GpuWatch gpus_;
   HostUse host_;
   std::optional<Counts> before_;
   Clock::Duration before_at_{};
