@@ -216,11 +216,15 @@ TEST(MpirunTest, AnOuterLauncherIsForgottenAndUserSettingsStay) {
                              {"RINGWARD_RANK", "3"},
                              {"RINGWARD_JOB_ID", "7"},
                              {"RINGWARD_JOB", "mine"},
+                             {"RINGWARD_NCCL", "0"},
+                             {"RINGWARD_GUEST_LIBRARY", "/l.so"},
                              {"PATH", "/bin"}};
   ForgetOuterLauncher(environment);
   EXPECT_EQ(environment, (Environment{{"OMPI_MCA_coll_tuned_use_dynamic_rules", "1"},
                                       {"PATH", "/bin"},
-                                      {"RINGWARD_JOB", "mine"}}));
+                                      {"RINGWARD_JOB", "mine"},
+                                      {"RINGWARD_NCCL", "0"},
+                                      {"RINGWARD_GUEST_LIBRARY", "/l.so"}}));
 }
 
 /// Sets variables and restores what was there.

@@ -43,8 +43,9 @@ void ForgetOuterLauncher(Environment& environment) {
   constexpr std::array<std::string_view, 12> kForeign = {
       "OMPI_COMM_", "OMPI_UNIVERSE_", "OMPI_MCA_ess", "OMPI_MCA_orte", "PMIX_", "PMI_",
       "ORTE_",      "PRTE_",          "SLURM_",       "PBS_",          "LSB_",  "RINGWARD_"};
-  // What the user says to the library of the MPI preload.
-  constexpr std::array<std::string_view, 2> kOfUser = {"RINGWARD_JOB", "RINGWARD_MPI"};
+  // What the user says to the libraries in the ranks.
+  constexpr std::array<std::string_view, 4> kOfUser = {"RINGWARD_JOB", "RINGWARD_MPI",
+                                                       "RINGWARD_NCCL", "RINGWARD_GUEST_LIBRARY"};
   std::erase_if(environment, [&](const auto& entry) {
     if (std::find(kOfUser.begin(), kOfUser.end(), entry.first) != kOfUser.end()) return false;
     return std::any_of(kForeign.begin(), kForeign.end(),
