@@ -13,7 +13,7 @@ Where the library or the shared memory cannot be had the recorder is off: `recor
 nothing. Nothing here raises because of the recorder. A child of os.fork() has a recorder that is off.
 
 The library is $RINGWARD_GUEST_LIBRARY where that is set; else the one that was installed with this module, else where the system keeps
-libraries. For PyTorch's DistributedDataParallel: ringward_guest.pytorch.
+libraries. For PyTorch's DistributedDataParallel: ringward_guest.pytorch; for Keras: ringward_guest.keras; for Horovod: ringward_guest.horovod.
 """
 from ._library import load
 from .recorder import Recorder

@@ -99,14 +99,22 @@ class Recorder:
         """Call BEFORE the phase; it lasts until the next one or the end of the step."""
         self._phase(self._handle, phase)
 
+    def begin_slow(self, reason):
+        """Announces slowness (SLOW_COMPILE, …), until end_slow()."""
+        self._function("slow_begin")(self._handle, reason)
+
+    def end_slow(self):
+        """It is over."""
+        self._function("slow_end")(self._handle)
+
     @contextlib.contextmanager
     def slow(self, reason):
-        """Announces slowness (SLOW_COMPILE, …) for the length of a `with`."""
-        self._function("slow_begin")(self._handle, reason)
+        """Announces slowness for the length of a `with`."""
+        self.begin_slow(reason)
         try:
             yield self
         finally:
-            self._function("slow_end")(self._handle)
+            self.end_slow()
 
     def metric(self, metric, value):
         """`metric` is LOCAL_LOSS, LOCAL_GRADIENT_NORM, SAMPLES, LEARNING_RATE, or a name of at most 47 characters."""
