@@ -16,6 +16,8 @@ namespace {
 constexpr std::size_t kJobsShown = 64;
 constexpr std::size_t kEachRankUpTo = 256;  // ranks of a job that are all shown
 constexpr std::size_t kWorstShown = 10;
+// What a machine tells comes once a second, with one look in four.
+constexpr std::size_t kColumnsBack = 8;
 
 struct Statistic {
   const char* name;
@@ -52,27 +54,33 @@ void ForRunning(const MetricSources& sources, const Visit& visit) {
   }
 }
 
-const std::vector<float>* NewestOf(const JobSnapshot& job, RankMetric metric) {
-  if (job.columns.empty()) return nullptr;
-  const std::vector<float>& values = job.columns.back()->of(metric);
-  return values.empty() ? nullptr : &values;
+/// The newest number of each rank in the last columns; empty: no rank has any.
+std::vector<float> NewestOf(const JobSnapshot& job, RankMetric metric) {
+  std::vector<float> newest;
+  const std::size_t columns = job.columns.size();
+  for (std::size_t back = 0; back < std::min(columns, kColumnsBack); ++back) {
+    const std::vector<float>& values = job.columns[columns - 1 - back]->of(metric);
+    if (newest.size() < values.size()) newest.resize(values.size(), signal::kMissing);
+    for (std::size_t rank = 0; rank < values.size(); ++rank) {
+      if (signal::IsMissing(newest[rank])) newest[rank] = values[rank];
+    }
+  }
+  return newest;
 }
 
 /// All ranks, or where there are many those with the highest self time, that first.
 std::vector<std::size_t> RanksShown(const JobSnapshot& job) {
   std::vector<std::size_t> ranks;
   const std::size_t world = job.ranks.size();
-  const std::vector<float>* const self = NewestOf(job, RankMetric::kSelf);
+  const std::vector<float> self = NewestOf(job, RankMetric::kSelf);
   for (std::size_t rank = 0; rank < world; ++rank) {
-    if (world <= kEachRankUpTo || (self != nullptr && !std::isnan((*self)[rank])))
-      ranks.push_back(rank);
+    if (world <= kEachRankUpTo || (!self.empty() && !std::isnan(self[rank]))) ranks.push_back(rank);
   }
   if (world <= kEachRankUpTo) return ranks;
   const std::size_t count = std::min(kWorstShown, ranks.size());
-  std::partial_sort(ranks.begin(), ranks.begin() + static_cast<std::ptrdiff_t>(count), ranks.end(),
-                    [&](std::size_t a, std::size_t b) {
-                      return (*self)[a] == (*self)[b] ? a < b : (*self)[a] > (*self)[b];
-                    });
+  std::partial_sort(
+      ranks.begin(), ranks.begin() + static_cast<std::ptrdiff_t>(count), ranks.end(),
+      [&](std::size_t a, std::size_t b) { return self[a] == self[b] ? a < b : self[a] > self[b]; });
   ranks.resize(count);
   return ranks;
 }
@@ -80,10 +88,10 @@ std::vector<std::size_t> RanksShown(const JobSnapshot& job) {
 template <RankMetric kMetric>
 void RenderRanks(const MetricSources& sources, MetricText& text) {
   ForRunning(sources, [&](const JobSnapshot& job) {
-    const std::vector<float>* const values = NewestOf(job, kMetric);
-    if (values == nullptr) return;
+    const std::vector<float> values = NewestOf(job, kMetric);
+    if (values.empty()) return;
     for (const std::size_t rank : RanksShown(job)) {
-      const float value = (*values)[rank];
+      const float value = values[rank];
       if (!signal::IsMissing(value))
         text.Add({{"job", job.run.name}, {"rank", std::to_string(rank)}}, value);
     }
@@ -93,10 +101,10 @@ void RenderRanks(const MetricSources& sources, MetricText& text) {
 template <RankMetric kMetric>
 void RenderStatistics(const MetricSources& sources, MetricText& text) {
   ForRunning(sources, [&](const JobSnapshot& job) {
-    const std::vector<float>* const values = NewestOf(job, kMetric);
-    if (values == nullptr) return;
+    const std::vector<float> values = NewestOf(job, kMetric);
+    if (values.empty()) return;
     std::vector<float> finite;
-    std::copy_if(values->begin(), values->end(), std::back_inserter(finite),
+    std::copy_if(values.begin(), values.end(), std::back_inserter(finite),
                  [](float value) { return std::isfinite(value); });
     if (finite.empty()) return;
     for (const Statistic& statistic : kStatistics) {

@@ -108,6 +108,23 @@ TEST(MetricsTest, AreBoundedWhereRanksAndJobsAreMany) {
   EXPECT_EQ(CountOf(MetricsPage({many, {}}), "\nringward_job_step{"), 64U);
 }
 
+/// What machines tell comes with one look in four.
+TEST(MetricsTest, ANumberStaysForAFewLooks) {
+  for (const auto& [looks, shown] : {std::pair(3, 1U), std::pair(30, 0U)}) {
+    SCOPED_TRACE(looks);
+    JobSnapshot job = MadeJob(1, 0);
+    for (int look = 0; look <= looks; ++look) {
+      auto column = std::make_shared<RankColumn>();
+      column->values[static_cast<std::size_t>(RankMetric::kWait)] = {0.25F};
+      if (look == 0) column->values[static_cast<std::size_t>(RankMetric::kMemory)] = {4096.0F};
+      job.columns.push_back(column);
+    }
+    const std::string page = MetricsPage({MadeSnapshot(job), {}});
+    EXPECT_EQ(CountOf(page, "\nringward_rank_memory_bytes{"), shown);
+    EXPECT_EQ(CountOf(page, "\nringward_rank_wait_seconds{"), 1U);
+  }
+}
+
 TEST(MetricsTest, LabelsAreEscapedAndEndedJobsLeftOut) {
   JobSnapshot odd = MadeJob(1, 0);
   odd.run.name = "a\"b\\c\nd";
