@@ -1,17 +1,21 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <utility>
 #include <vector>
 
+#include "detect/threshold_rule.h"
 #include "signal/event.h"
 #include "signal/finding.h"
 #include "signal/topology.h"
 
 namespace ringward::detect {
 
-/// What is the same for all detectors of a job.
+struct DetectorKind;
+
+/// What is the same for all detectors of a job: its rules.
 struct DetectOptions {
   /// Incidents a healthy job of this size may show by chance in a day, over all detectors.
   double false_alarms_per_day = 1.0;
@@ -19,6 +23,11 @@ struct DetectOptions {
   double worth = 0.05;
   /// A rank that has not moved for this long while others wait for it is called silent. Seconds.
   double silence_seconds = 4.0;
+  /// Limits of the user's own, by name.
+  std::vector<ThresholdRule> thresholds{};
+  /// Detectors beside those of the table, of what a program links besides (a learned model). They
+  /// stay when the rules change; a file of rules does not name them.
+  std::vector<std::shared_ptr<const DetectorKind>> more{};
 };
 
 /// What a detector is told besides the frame.
@@ -76,6 +85,9 @@ class Detector {
   /// Time has passed without an event.
   virtual void OnTime(signal::Time /*now*/, const Surroundings& /*around*/, FindingSink& /*sink*/) {
   }
+  /// The rules have changed while running: what was learned stays.
+  virtual void OnRules(const DetectOptions& /*options*/, signal::Time /*now*/,
+                       FindingSink& /*sink*/) {}
   /// The job has ended, or the recording has: stretches still open are closed.
   virtual void Finish(signal::Time /*now*/, FindingSink& /*sink*/) {}
 };
@@ -85,7 +97,7 @@ struct DetectorKind {
   const char* name;
   const char* summary;
   double share;  ///< of the false-alarm budget
-  std::unique_ptr<Detector> (*make)(const signal::Topology&, const DetectOptions&);
+  std::function<std::unique_ptr<Detector>(const signal::Topology&, const DetectOptions&)> make;
 };
 
 /// All detectors there are. The shares add up to 0.7: measured on healthy days, tails are a little

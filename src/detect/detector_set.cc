@@ -1,6 +1,7 @@
 #include "detect/detector_set.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "detect/step_times.h"
 #include "signal/metric.h"
@@ -40,9 +41,19 @@ void DetectorSet::Open(const signal::Topology& topology) {
   intervals_.Clear();
   topology_ = topology;
   members_.clear();
-  for (const DetectorKind& kind : DetectorTable()) {
-    members_.push_back({&kind, kind.make(topology_, options_)});
-  }
+  for (const DetectorKind& kind : DetectorTable()) Make(kind);
+  for (const auto& kind : options_.more) Make(*kind);
+}
+
+void DetectorSet::Make(const DetectorKind& kind) {
+  members_.push_back({&kind, kind.make(topology_, options_)});
+}
+
+void DetectorSet::SetRules(const DetectOptions& options) {
+  auto more = std::move(options_.more);  // kinds that members point to
+  options_ = options;
+  options_.more = std::move(more);
+  for (const Member& member : members_) member.detector->OnRules(options_, last_received_, sink_);
 }
 
 Surroundings DetectorSet::Around(const DetectorKind& kind) const {

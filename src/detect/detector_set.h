@@ -26,10 +26,10 @@ class DetectorSet {
   const signal::Topology& topology() const { return topology_; }
   double step_seconds() const { return pace_.step_seconds; }
   std::uint64_t dropped_frames() const { return dropped_; }
-  /// Changes what may be changed while running; detectors keep what they have learned.
-  void SetBudget(double false_alarms_per_day) {
-    options_.false_alarms_per_day = false_alarms_per_day;
-  }
+  /// Other rules from now on; detectors keep what they have learned, and DetectOptions::more stays
+  /// as it was.
+  void SetRules(const DetectOptions& options);
+  const DetectOptions& rules() const { return options_; }
 
  private:
   struct Member {
@@ -38,6 +38,7 @@ class DetectorSet {
   };
 
   void Open(const signal::Topology& topology);
+  void Make(const DetectorKind& kind);
   void OnFrame(const signal::Frame& frame);
   void Pace(const signal::Frame& frame);
   Surroundings Around(const DetectorKind& kind) const;

@@ -9,6 +9,7 @@
 #include "detect/rank_apart.h"
 #include "detect/self_time.h"
 #include "detect/stage_time.h"
+#include "detect/threshold.h"
 
 namespace ringward::detect {
 namespace {
@@ -37,6 +38,7 @@ const std::vector<DetectorKind>& DetectorTable() {
        Make<HostLoadDetector>},
       {"exhaustion", "memory of hosts and space on disks that will run out", 0.0,
        Make<ExhaustionDetector>},
+      {"threshold", "numbers beyond limits that the user has set", 0.0, Make<ThresholdDetector>},
   };
   return kTable;
 }

@@ -18,6 +18,9 @@ class JobTimeDetector final : public Detector {
  public:
   JobTimeDetector(const signal::Topology& topology, const DetectOptions& options);
   void OnFrame(const signal::Frame& frame, const Surroundings& around, FindingSink& sink) override;
+  void OnRules(const DetectOptions& options, signal::Time /*now*/, FindingSink& /*sink*/) override {
+    options_ = options;
+  }
   void Finish(signal::Time now, FindingSink& sink) override;
 
  private:
@@ -40,7 +43,7 @@ class JobTimeDetector final : public Detector {
   double Worth(const Episode& episode) const;
   bool OneRankLeads() const;
 
-  const DetectOptions options_;
+  DetectOptions options_;
   const std::size_t world_;
   StepTimes times_;
   Recent first_steps_{8};

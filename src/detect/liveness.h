@@ -30,6 +30,9 @@ class LivenessDetector final : public Detector {
   void OnFrame(const signal::Frame& frame, const Surroundings& around, FindingSink& sink) override;
   void OnEvent(const signal::Event& event, const Surroundings& around, FindingSink& sink) override;
   void OnTime(signal::Time now, const Surroundings& around, FindingSink& sink) override;
+  void OnRules(const DetectOptions& options, signal::Time /*now*/, FindingSink& /*sink*/) override {
+    options_ = options;
+  }
   void Finish(signal::Time now, FindingSink& sink) override;
 
  private:
@@ -66,7 +69,7 @@ class LivenessDetector final : public Detector {
                 FindingSink& sink);
   bool Exists(std::int32_t rank) const;
 
-  const DetectOptions options_;
+  DetectOptions options_;
   const std::size_t world_;
   std::vector<Standing> standing_;
   StepTimes times_;

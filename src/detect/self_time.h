@@ -26,6 +26,9 @@ class SelfTimeDetector final : public Detector {
  public:
   SelfTimeDetector(const signal::Topology& topology, const DetectOptions& options);
   void OnFrame(const signal::Frame& frame, const Surroundings& around, FindingSink& sink) override;
+  void OnRules(const DetectOptions& options, signal::Time /*now*/, FindingSink& /*sink*/) override {
+    options_ = options;
+  }
   void Finish(signal::Time now, FindingSink& sink) override;
 
  private:
@@ -67,7 +70,7 @@ class SelfTimeDetector final : public Detector {
   double TailLevel(const Surroundings& around) const;
   double Worth() const;
 
-  const DetectOptions options_;
+  DetectOptions options_;
   const signal::Topology topology_;
   const std::size_t world_;
   RankShift shift_;

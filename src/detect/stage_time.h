@@ -17,6 +17,9 @@ class StageTimeDetector final : public Detector {
  public:
   StageTimeDetector(const signal::Topology& topology, const DetectOptions& options);
   void OnFrame(const signal::Frame& frame, const Surroundings& around, FindingSink& sink) override;
+  void OnRules(const DetectOptions& options, signal::Time /*now*/, FindingSink& /*sink*/) override {
+    options_ = options;
+  }
   void Finish(signal::Time now, FindingSink& sink) override;
 
  private:
@@ -34,7 +37,7 @@ class StageTimeDetector final : public Detector {
                     FindingSink& sink);
   void Close(std::size_t stage, signal::Time now, FindingSink& sink);
 
-  const DetectOptions options_;
+  DetectOptions options_;
   const std::size_t world_;
   const signal::Topology topology_;
   const signal::Topology::Groups stages_;

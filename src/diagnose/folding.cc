@@ -76,6 +76,15 @@ bool SlownessTogether(const Finding& member, const Finding& later,
   return NearInSteps(member, later);
 }
 
+/// What a model finds unusual belongs to whatever has a name and goes on then, or began near it,
+/// of the same ranks or of none in particular; and to what it finds unusual elsewhere just then.
+bool UnusualTogether(const Finding& member, const Finding& later) {
+  const bool both = member.kind == later.kind;
+  const bool ranks =
+      both || member.ranks.empty() || later.ranks.empty() || ShareARank(member, later);
+  return ranks && (!member.over || NearInSteps(member, later));
+}
+
 /// What a host is short of, with its repeats and, where the job has one host, with what slows all.
 bool OfHostTogether(const Finding& member, const Finding& later, const signal::Topology& topology) {
   if (member.kind == later.kind) return ShareAHost(member, later, topology);
@@ -101,16 +110,16 @@ bool IsRankTime(FindingKind kind) {
 
 int Decisiveness(FindingKind kind) {
   constexpr FindingKind kOrder[] = {
-      FindingKind::kAllSlow,          FindingKind::kWaitSlow,         FindingKind::kUnevenWork,
-      FindingKind::kHostBusy,         FindingKind::kStageSlow,        FindingKind::kClockSkew,
-      FindingKind::kSourceLost,       FindingKind::kGradientVanishes, FindingKind::kLossSpike,
-      FindingKind::kGradientExplodes, FindingKind::kLossDiverging,    FindingKind::kRankApart,
-      FindingKind::kReplicasDiffer,   FindingKind::kRankTail,         FindingKind::kRankSlow,
-      FindingKind::kRankStarved,      FindingKind::kRankThrottled,    FindingKind::kRetransmits,
-      FindingKind::kHostSwaps,        FindingKind::kDiskRunsOut,      FindingKind::kMemoryRunsOut,
-      FindingKind::kMemoryTrend,      FindingKind::kNonFinite,        FindingKind::kAllWait,
-      FindingKind::kRankStalled,      FindingKind::kRankSilent,       FindingKind::kRankEnded,
-      FindingKind::kGpuErrors};
+      FindingKind::kUnusual,          FindingKind::kThreshold,     FindingKind::kAllSlow,
+      FindingKind::kWaitSlow,         FindingKind::kUnevenWork,    FindingKind::kHostBusy,
+      FindingKind::kStageSlow,        FindingKind::kClockSkew,     FindingKind::kSourceLost,
+      FindingKind::kGradientVanishes, FindingKind::kLossSpike,     FindingKind::kGradientExplodes,
+      FindingKind::kLossDiverging,    FindingKind::kRankApart,     FindingKind::kReplicasDiffer,
+      FindingKind::kRankTail,         FindingKind::kRankSlow,      FindingKind::kRankStarved,
+      FindingKind::kRankThrottled,    FindingKind::kRetransmits,   FindingKind::kHostSwaps,
+      FindingKind::kDiskRunsOut,      FindingKind::kMemoryRunsOut, FindingKind::kMemoryTrend,
+      FindingKind::kNonFinite,        FindingKind::kAllWait,       FindingKind::kRankStalled,
+      FindingKind::kRankSilent,       FindingKind::kRankEnded,     FindingKind::kGpuErrors};
   return static_cast<int>(std::find(std::begin(kOrder), std::end(kOrder), kind) -
                           std::begin(kOrder));
 }
@@ -124,6 +133,10 @@ bool BelongTogether(const Finding& member, const Finding& later, const signal::T
     return follows && member.kind == FindingKind::kGpuErrors && ShareARank(member, later) &&
            NearInTime(member, later);
   }
+  // What a user's rule says is told under the rule's name and no other.
+  if (member.kind == FindingKind::kThreshold || later.kind == FindingKind::kThreshold) return false;
+  if (member.kind == FindingKind::kUnusual || later.kind == FindingKind::kUnusual)
+    return UnusualTogether(member, later);
   if (IsNumber(member.kind) && IsNumber(later.kind)) {
     // What is broken once stays broken; a spike is over when it is over.
     return member.kind == FindingKind::kNonFinite || NearInSteps(member, later);

@@ -381,6 +381,26 @@ TEST(IncidentsTest, AnOverloadedHostExplainsWhatIsSlowThere) {
   }
 }
 
+TEST(IncidentsTest, WhatStopsAJobIsCritical) {
+  const std::pair<signal::FindingKind, signal::Severity> rows[] = {
+      {signal::FindingKind::kRankSlow, signal::Severity::kWarning},
+      {signal::FindingKind::kLossSpike, signal::Severity::kWarning},
+      {signal::FindingKind::kRankSilent, signal::Severity::kCritical},
+      {signal::FindingKind::kRankStalled, signal::Severity::kCritical},
+      {signal::FindingKind::kRankEnded, signal::Severity::kCritical},
+      {signal::FindingKind::kNonFinite, signal::Severity::kCritical},
+      {signal::FindingKind::kLossDiverging, signal::Severity::kCritical},
+      {signal::FindingKind::kDiskRunsOut, signal::Severity::kCritical}};
+  for (const auto& [kind, severity] : rows) {
+    Incidents incidents;
+    incidents.SetTopology(SixteenRanks());
+    Finding finding = Made(kind, {2});
+    finding.id = 1;
+    const auto causes = incidents.Fold(std::span(&finding, 1), 1.0);
+    EXPECT_EQ(causes.at(0).severity, severity) << NameOf(kind);
+  }
+}
+
 TEST(IncidentsTest, EveryKindOfFindingHasARule) {
   for (std::size_t kind = 0; kind < signal::kFindingKinds; ++kind) {
     Incidents incidents;

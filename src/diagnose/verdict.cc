@@ -16,6 +16,7 @@ using signal::Cause;
 using signal::Finding;
 using signal::FindingKind;
 using signal::Remedy;
+using signal::Severity;
 
 constexpr double kUndecided = 0.45;  // told as information, nobody is accused
 
@@ -27,6 +28,7 @@ struct Rule {
   double confidence;
   Remedy action;
   const char* remedy;
+  Severity severity = Severity::kWarning;
 };
 
 constexpr Rule kRules[] = {
@@ -46,25 +48,31 @@ constexpr Rule kRules[] = {
      "even out the work per batch (bucket by length, balance by cost); no machine is at fault"},
     {FindingKind::kRankStalled, Category::kCommunication, "rank-stalled", true, 0.9, Remedy::kNone,
      "find what that rank did outside the collective: input, checkpoint, a lock, a branch the "
-     "others do not take"},
+     "others do not take",
+     Severity::kCritical},
     {FindingKind::kRankSilent, Category::kResourceContention, "rank-frozen", true, 0.9,
      Remedy::kRestart,
-     "look at that process (stopped? in the kernel?), take its stacks, then restart the job"},
+     "look at that process (stopped? in the kernel?), take its stacks, then restart the job",
+     Severity::kCritical},
     {FindingKind::kAllWait, Category::kCommunication, "network-stalled", false, 0.8, Remedy::kNone,
      "look at the network between the hosts (link, switch, firewall), and whether all ranks are in "
-     "the same collective; then restart the job"},
+     "the same collective; then restart the job",
+     Severity::kCritical},
     {FindingKind::kRankEnded, Category::kProcessCrash, "killed", true, 0.95, Remedy::kRestart,
-     "read that rank's last lines and its kernel's log for the reason; restart the job"},
+     "read that rank's last lines and its kernel's log for the reason; restart the job",
+     Severity::kCritical},
     {FindingKind::kSourceLost, Category::kCommunication, "lost-reports", true, 0.7, Remedy::kNone,
      "see whether the agent of that host runs and reaches the aggregator; the job itself goes on"},
     {FindingKind::kNonFinite, Category::kNumerics, "non-finite", true, 0.95, Remedy::kRollback,
-     "look at that rank's rows of that step; go back to the last checkpoint and skip them"},
+     "look at that rank's rows of that step; go back to the last checkpoint and skip them",
+     Severity::kCritical},
     {FindingKind::kLossSpike, Category::kNumerics, "loss-spike", false, 0.7, Remedy::kNone,
      "look at the rows of that step; if it does not come back, go back to a checkpoint"},
     {FindingKind::kLossDiverging, Category::kNumerics, "loss-diverging", false, 0.85,
-     Remedy::kRollback, "go back to a checkpoint from before the rise and lower the learning rate"},
+     Remedy::kRollback, "go back to a checkpoint from before the rise and lower the learning rate",
+     Severity::kCritical},
     {FindingKind::kGradientExplodes, Category::kNumerics, "gradient-explosion", false, 0.75,
-     Remedy::kRollback, "clip gradients or lower the learning rate"},
+     Remedy::kRollback, "clip gradients or lower the learning rate", Severity::kCritical},
     {FindingKind::kGradientVanishes, Category::kNumerics, "gradient-vanishing", false, 0.6,
      Remedy::kNone, "look at the activations and the loss scale: hardly any gradient is left"},
     {FindingKind::kRankApart, Category::kNumerics, "rank-apart", true, 0.8, Remedy::kNone,
@@ -72,7 +80,8 @@ constexpr Rule kRules[] = {
      "alike"},
     {FindingKind::kReplicasDiffer, Category::kNumerics, "replicas-differ", true, 0.9,
      Remedy::kRollback,
-     "stop before these weights are saved; test that machine's memory and accelerator"},
+     "stop before these weights are saved; test that machine's memory and accelerator",
+     Severity::kCritical},
     {FindingKind::kMemoryTrend, Category::kMemory, "memory-leak", true, 0.8, Remedy::kRestart,
      "restart before the limit is reached, and look for what that process keeps"},
     {FindingKind::kRetransmits, Category::kCommunication, "slow-link", true, 0.8,
@@ -88,14 +97,21 @@ constexpr Rule kRules[] = {
     {FindingKind::kHostSwaps, Category::kMemory, "host-swaps", false, 0.8, Remedy::kNone,
      "make room on that machine: fewer ranks, smaller batches, fewer loader processes"},
     {FindingKind::kMemoryRunsOut, Category::kMemory, "memory-runs-out", false, 0.75,
-     Remedy::kRestart, "find what grows on that machine before the kernel kills a rank for it"},
+     Remedy::kRestart, "find what grows on that machine before the kernel kills a rank for it",
+     Severity::kCritical},
     {FindingKind::kDiskRunsOut, Category::kDataIo, "disk-runs-out", false, 0.75, Remedy::kNone,
-     "make room on that disk, or stop what fills it, before checkpoints fail"},
+     "make room on that disk, or stop what fills it, before checkpoints fail", Severity::kCritical},
     {FindingKind::kRankThrottled, Category::kHardware, "gpu-throttled", true, 0.9,
      Remedy::kExcludeHost,
      "look at the cooling and the power supply of that GPU; leave its host out until it is mended"},
     {FindingKind::kGpuErrors, Category::kHardware, "gpu-ecc", true, 0.95, Remedy::kExcludeHost,
-     "take that host out, reset and test the GPU; go back to a checkpoint from before the error"},
+     "take that host out, reset and test the GPU; go back to a checkpoint from before the error",
+     Severity::kCritical},
+    {FindingKind::kThreshold, Category::kResourceContention, "threshold", true, 0.9, Remedy::kNone,
+     "a limit of your own rules is passed: look at what it was set for"},
+    {FindingKind::kUnusual, Category::kCompute, "unusual", true, 0.6, Remedy::kNone,
+     "compare the numbers named with healthy steps; no rule tells what this is, so look before you "
+     "act"},
 };
 
 const Rule& RuleOf(FindingKind kind) {
@@ -160,6 +176,13 @@ void NameInput(const Finding& leader, Cause& cause) {
           ? "look at the storage that all ranks read from"
           : "look at what that rank reads from: its disk, mount, cache and loader processes";
   if (leader.kind == FindingKind::kAllSlow) cause.confidence = 0.75;
+}
+
+/// A user's rule says itself what it is.
+void NameRule(const Finding& leader, Cause& cause) {
+  if (!leader.rule.empty()) cause.cause = leader.rule;
+  cause.category = leader.category;
+  cause.severity = leader.severity;
 }
 
 /// Alone in its stage, a rank with more work looks as a slow machine does: nobody is accused.
@@ -286,6 +309,8 @@ Cause Judge(std::span<const Finding> findings, const signal::Topology& topology,
   cause.confidence = rule.confidence;
   cause.action = rule.action;
   cause.remedy = rule.remedy;
+  cause.severity = rule.severity;
+  if (leader.kind == FindingKind::kThreshold) NameRule(leader, cause);
   AddUp(findings, step_seconds, cause);
   std::iter_swap(cause.evidence.begin(), cause.evidence.begin() + (&leader - findings.data()));
   if (rule.blames) cause.culprit_ranks = RanksOf(findings, leader);

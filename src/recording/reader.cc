@@ -120,8 +120,9 @@ Result<Reader> Reader::Begin(std::unique_ptr<Parts> parts) {
   RINGWARD_ASSIGN(parts->verdicts, VerdictReader::Make(database));
   RINGWARD_ASSIGN(parts->call,
                   database.Prepare("SELECT number, now, last_event, dropped, "
-                                   "(SELECT rules FROM rule_rows WHERE call = number) AS rules "
-                                   "FROM call_rows WHERE number >= ? ORDER BY number LIMIT 1"));
+                                   "(SELECT rules FROM rule_rows WHERE call BETWEEN ?1 AND number "
+                                   "ORDER BY call DESC LIMIT 1) AS rules "
+                                   "FROM call_rows WHERE number >= ?1 ORDER BY number LIMIT 1"));
   RINGWARD_ASSIGN(parts->rules_before,
                   database.Prepare("SELECT call, rules FROM rule_rows WHERE call <= ?"
                                    " ORDER BY call DESC LIMIT 1"));

@@ -18,7 +18,8 @@ struct Call {
   signal::Time now{};            ///< that it was given
   std::int64_t last_event = -1;  ///< highest number of an event given by then; -1: none yet
   std::uint64_t dropped = 0;     ///< samples and events lost at the border since the call before
-  std::optional<std::string> rules{};  ///< in force from this call on, as TOML; nothing: as before
+  std::optional<std::string> rules{};  ///< in force from this call on, as TOML; nothing: as before.
+                                       ///< Also where the call that changed them is kept no more
 };
 
 /// What is written in one transaction, in this order. Looked at during the call only.

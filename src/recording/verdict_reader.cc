@@ -102,7 +102,7 @@ Result<std::optional<signal::Cause>> VerdictReader::ReadCause() {
   const auto key = row.Int<std::int64_t>(0, cause_key_ + 1);
   signal::Cause cause;
   cause.id = row.Bits(1);
-  cause.category = EnumOf<signal::Category>(row, 2, 10);
+  cause.category = EnumOf<signal::Category>(row, 2, signal::kCategories);
   cause.cause = row.Text(3);
   cause.summary = row.Text(4);
   cause.culprit_ranks = RankList(row, 5);

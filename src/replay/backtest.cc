@@ -37,6 +37,7 @@ const Truth& TruthOf(FaultKind kind) {
       {FaultKind::kLeak, {"memory-leak"}, true},
       {FaultKind::kClockSkew, {"clock-skew"}, true},
       {FaultKind::kLostReports, {"lost-reports"}, true},
+      {FaultKind::kOddRows, {"unusual", "rank-apart"}, true},
   };
   return *std::find_if(kTruths.begin(), kTruths.end(),
                        [kind](const Truth& truth) { return truth.kind == kind; });

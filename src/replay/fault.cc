@@ -8,7 +8,7 @@ const char* NameOf(FaultKind kind) {
   constexpr std::array<const char*, kFaultKinds> kNames = {
       "slow-rank",        "intermittent", "slow-link", "slow-network", "slow-input", "uneven-data",
       "uneven-partition", "freeze",       "kill",      "nan",          "spike",      "leak",
-      "clock-skew",       "lost-reports"};
+      "clock-skew",       "lost-reports", "odd-rows"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 

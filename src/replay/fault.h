@@ -25,8 +25,9 @@ enum class FaultKind : std::uint8_t {
   kLeak,             ///< one rank's memory grows to its limit
   kClockSkew,        ///< one host's clock jumps
   kLostReports,      ///< one host's reports are missing, the job goes on
+  kOddRows,          ///< one rank's rows are of another kind: loss and gradient norm part
 };
-inline constexpr std::size_t kFaultKinds = 14;
+inline constexpr std::size_t kFaultKinds = 15;
 
 /// "slow-rank", ….
 const char* NameOf(FaultKind kind);

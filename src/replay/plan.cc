@@ -47,6 +47,7 @@ Fault DrawFault(FaultKind kind, const JobOptions& options, std::uint64_t random_
     case FaultKind::kNan:
     case FaultKind::kLeak:
     case FaultKind::kKill:
+    case FaultKind::kOddRows:
       fault.ranks = {rank};
       break;
     case FaultKind::kFreeze:

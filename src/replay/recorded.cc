@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "detect/rules.h"
 #include "pipeline/pipeline.h"
 #include "recording/writer.h"
 #include "signal/metric.h"
@@ -21,6 +22,13 @@ class Run {
  public:
   explicit Run(const detect::DetectOptions& options) : state_(options) {}
 
+  Status SetRules(const recording::Call& call) {
+    auto rules = detect::ParseRules(*call.rules, "rules of call " + std::to_string(call.number),
+                                    state_.detectors.rules());
+    if (!rules) return Error(Code::kCorrupt, rules.error().what());
+    state_.detectors.SetRules(*rules);
+    return Ok();
+  }
   void Step(std::span<const signal::Event> events, signal::Time now) {
     if (!first_) first_ = now;
     Keep(pipeline::Step(state_, events, now));
@@ -104,7 +112,8 @@ Replayed ReplayEvents(const std::vector<signal::Event>& events,
   return std::move(run).Finish();
 }
 
-Result<Replayed> ReplayRecording(recording::Reader& reader, const detect::DetectOptions& options) {
+Result<Replayed> ReplayRecording(recording::Reader& reader, const detect::DetectOptions& options,
+                                 ReplayRules rules) {
   Run run(options);
   Events events(reader);
   std::vector<signal::Event> batch;
@@ -117,6 +126,7 @@ Result<Replayed> ReplayRecording(recording::Reader& reader, const detect::Detect
       if (!event) break;
       batch.push_back(*std::move(event));
     }
+    if (call->rules && rules == ReplayRules::kRecorded) RINGWARD_TRY(run.SetRules(*call));
     run.Step(batch, call->now);
   }
   while (true) {

@@ -23,10 +23,17 @@ struct Replayed {
 Replayed ReplayEvents(const std::vector<signal::Event>& events,
                       const detect::DetectOptions& options);
 
+/// Which rules a recording is replayed with.
+enum class ReplayRules {
+  kRecorded,  ///< those it was made with, as they changed; the given ones until it names any
+  kGiven,     ///< the given ones throughout
+};
+
 /// Runs a recording through the pipeline, making the calls that were made live: the same rules give
 /// the same findings. A recording without calls is replayed event by event. Errors are the
-/// reader's.
-Result<Replayed> ReplayRecording(recording::Reader& reader, const detect::DetectOptions& options);
+/// reader's, and kCorrupt for recorded rules that are none.
+Result<Replayed> ReplayRecording(recording::Reader& reader, const detect::DetectOptions& options,
+                                 ReplayRules rules = ReplayRules::kRecorded);
 
 /// Simulates a job and records it in `path`, with a call for each event. Errors: those of the
 /// writer, and kInvalidInput of SimulateJob.

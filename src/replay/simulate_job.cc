@@ -261,6 +261,12 @@ class Job {
           norm[r] *= static_cast<float>(1.0 + fault.severity);
         }
         break;
+      case FaultKind::kOddRows:
+        for (const std::int32_t rank : fault.ranks) {
+          loss[rank] *= static_cast<float>(1.0 + fault.severity);
+          norm[rank] /= static_cast<float>(1.0 + fault.severity);
+        }
+        break;
       case FaultKind::kLeak:
         for (const std::int32_t rank : fault.ranks) {
           memory[rank] += static_cast<float>(0.95 * done * (kMemoryLimit - kMemoryBytes));

@@ -164,6 +164,12 @@ std::vector<MarkCase> MarkCases() {
        1000.0,
        2e4,
        1.01},
+      {{.kind = FaultKind::kOddRows, .severity = 1.0, .ranks = {5}},
+       Known::kLoss,
+       {5},
+       1.8,
+       2.2,
+       1.1},
       {{.kind = FaultKind::kSpike, .length = 3, .severity = 1.0}, Known::kLoss, {5}, 1.8, 2.2, 2.2},
   };
 }

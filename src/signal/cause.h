@@ -1,9 +1,11 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "signal/severity.h"
 #include "signal/time.h"
 
 namespace ringward::signal {
@@ -20,6 +22,7 @@ enum class Category : std::uint8_t {
   kPreemption,
   kProcessCrash,
 };
+inline constexpr std::size_t kCategories = 10;
 
 /// "communication", "compute", "data-io", ….
 const char* NameOf(Category category);
@@ -50,6 +53,7 @@ struct Cause {
   std::vector<Evidence> evidence;  ///< the decisive one first
   std::string remedy;
   Remedy action = Remedy::kNone;
+  Severity severity = Severity::kWarning;  ///< follows from the cause; not in recordings
   std::int64_t since_step = -1;
   std::int64_t found_step = -1;
   Time started{};

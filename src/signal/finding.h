@@ -4,7 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "signal/cause.h"
 #include "signal/metric.h"
+#include "signal/severity.h"
 #include "signal/time.h"
 
 namespace ringward::signal {
@@ -39,8 +41,10 @@ enum class FindingKind : std::uint8_t {
   kAllWait,         ///< every rank is inside a collective, and none comes out
   kRankThrottled,   ///< one rank is slow as kRankSlow, while its GPU's clock is held back
   kGpuErrors,       ///< a rank's GPU counts memory errors beyond repair
+  kThreshold,       ///< a number lies beyond a limit that the user has set
+  kUnusual,         ///< a learned model has not seen such numbers together in healthy steps
 };
-inline constexpr std::size_t kFindingKinds = 28;
+inline constexpr std::size_t kFindingKinds = 30;
 
 /// "rank-slow", ….
 const char* NameOf(FindingKind kind);
@@ -64,6 +68,10 @@ struct Finding {
   double lost_seconds = 0.0;     ///< that the job lost to it so far
   bool over = false;             ///< the stretch has ended
   std::string evidence;          ///< one sentence with numbers
+  // Of kThreshold only, as the user's rule says; not in recordings.
+  std::string rule;  ///< its name
+  Severity severity = Severity::kWarning;
+  Category category = Category::kResourceContention;
 };
 
 }  // namespace ringward::signal

@@ -56,6 +56,14 @@ constexpr std::array<const char*, kKnownMetrics> kKnownNames = {
 
 }  // namespace
 
+const char* NameOf(Known metric) { return kKnownNames[static_cast<std::size_t>(metric)]; }
+
+bool IsSummed(Known metric) {
+  constexpr std::array kSummed = {Known::kStepTime, Known::kDataTime, Known::kComputeTime,
+                                  Known::kWaitTime, Known::kSamples};
+  return std::find(kSummed.begin(), kSummed.end(), metric) != kSummed.end();
+}
+
 MetricTable::MetricTable() : names_(kKnownNames.begin(), kKnownNames.end()) {}
 
 MetricId MetricTable::Add(std::string_view name) {

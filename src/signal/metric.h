@@ -80,6 +80,10 @@ enum class Known : MetricId {
 inline constexpr std::size_t kKnownMetrics = 43;
 
 inline MetricId IdOf(Known metric) { return static_cast<MetricId>(metric); }
+/// "step_seconds", …: its name in recordings.
+const char* NameOf(Known metric);
+/// Whether a frame holds the metric's sum over its steps; of the others it holds their mean.
+bool IsSummed(Known metric);
 
 /// The names of a run's metrics; the known ones come first, others as they are met.
 /// Not safe for concurrent use.

@@ -3,6 +3,7 @@
 #include "signal/cause.h"
 #include "signal/finding.h"
 #include "signal/metric.h"
+#include "signal/severity.h"
 
 namespace ringward::signal {
 
@@ -19,15 +20,19 @@ const char* NameOf(FindingKind kind) {
       "non-finite",   "loss-spike",      "loss-diverging", "gradient-explodes", "gradient-vanishes",
       "rank-apart",   "replicas-differ", "memory-trend",   "retransmits",       "clock-skew",
       "rank-starved", "host-busy",       "host-swaps",     "memory-runs-out",   "disk-runs-out",
-      "all-wait",     "rank-throttled",  "gpu-errors"};
+      "all-wait",     "rank-throttled",  "gpu-errors",     "threshold",         "unusual"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 
 const char* NameOf(Category category) {
-  constexpr std::array<const char*, 10> kNames = {
+  constexpr std::array<const char*, kCategories> kNames = {
       "communication", "compute",       "data-io",  "resource-contention", "memory",
       "numerics",      "configuration", "hardware", "preemption",          "process-crash"};
   return kNames[static_cast<std::size_t>(category)];
+}
+
+const char* NameOf(Severity severity) {
+  return severity == Severity::kCritical ? "critical" : "warning";
 }
 
 const char* NameOf(Remedy remedy) {

@@ -62,12 +62,13 @@ TEST(NamesTest, AreDistinct) {
   ExpectDistinctNames<Phase>(kPhases);
   ExpectDistinctNames<FindingKind>(kFindingKinds);
   // A name left out or one too many moves all that follow: the last one shows it.
-  EXPECT_STREQ(NameOf(FindingKind::kClockSkew), "clock-skew");
+  EXPECT_STREQ(NameOf(FindingKind::kUnusual), "unusual");
   EXPECT_STREQ(NameOf(Phase::kOther), "other");
   EXPECT_STREQ(NameOf(Category::kProcessCrash), "process-crash");
   EXPECT_STREQ(NameOf(Remedy::kRollback), "rollback");
-  ExpectDistinctNames<Category>(10);
+  ExpectDistinctNames<Category>(kCategories);
   ExpectDistinctNames<Remedy>(5);
+  ExpectDistinctNames<Severity>(kSeverities);
 }
 
 }  // namespace

@@ -94,6 +94,11 @@ std::vector<std::size_t> UsableRows(const WindowedRows& data,
 Result<TrainingSet> LoadTrainingSet(const DataOptions& data, const PreprocessOptions& options,
                                     bool select_normal) {
   RINGWARD_ASSIGN(Table table, LoadTable(data, Purpose::kTrain));
+  return MakeTrainingSet(std::move(table), data, options, select_normal);
+}
+
+Result<TrainingSet> MakeTrainingSet(Table table, const DataOptions& data,
+                                    const PreprocessOptions& options, bool select_normal) {
   TimeOrder order(table.schema.WithRole(Role::kTime));
   for (const Block& block : table.blocks) RINGWARD_TRY(order.Check(block));
   const NormalValues normal(data.normal);

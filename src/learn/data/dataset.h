@@ -9,6 +9,7 @@
 #include "learn/data/labels.h"
 #include "learn/data/preprocessor.h"
 #include "learn/data/reader.h"
+#include "learn/data/table.h"
 #include "learn/data/timestamp.h"
 #include "learn/data/window.h"
 
@@ -28,6 +29,10 @@ struct TrainingSet {
 /// label (contaminated data). Fails when no row is left, naming the label values that were found.
 Result<TrainingSet> LoadTrainingSet(const DataOptions& data, const PreprocessOptions& options,
                                     bool select_normal = true);
+
+/// The same of rows that are in memory.
+Result<TrainingSet> MakeTrainingSet(Table table, const DataOptions& data,
+                                    const PreprocessOptions& options, bool select_normal = true);
 
 /// The next rows to score.
 struct ScoringBatch {

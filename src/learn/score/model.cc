@@ -203,6 +203,7 @@ Result<Model> ReadModelFiles(const ModelFiles& files, const std::string& folder,
   RINGWARD_ASSIGN(auto values, scores.Take<double>("scores", {count}));
   RINGWARD_ASSIGN(auto calibration, Calibration::Make(std::move(values)));
   return Model{.kind = parsed.kind,
+               .features = parsed.features,
                .net = std::move(parsed.net),
                .parameters = std::move(parameters),
                .preprocessor = std::move(preprocessor),

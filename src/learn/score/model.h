@@ -34,6 +34,9 @@ struct ModelHistory {
 /// Everything that scoring needs, as it is stored in a model folder (docs/formats/model.md).
 struct Model {
   std::string kind = "autoencoder";
+  /// What its columns are: empty, those of a table; else the name of a set of features
+  /// ("telemetry-1"), which only the program that computes it can fill in.
+  std::string features{};
   NetSpec net;
   std::vector<float> parameters;  ///< flat, as Plan lays them out
   Preprocessor preprocessor;

@@ -222,10 +222,11 @@ std::string WriteModelText(const Model& model, const ModelFiles& files) {
     listed.insert(name, toml::table{{"bytes", static_cast<std::int64_t>(bytes.size())},
                                     {"crc32", static_cast<std::int64_t>(io::Crc32(bytes))}});
   }
-  const toml::table table{{"format", kModelFormatName}, {"version", kModelFormatVersion},
-                          {"kind", model.kind},         {"net", NetTable(model.net)},
-                          {"score", ScoreTable(model)}, {"history", HistoryTable(model.history)},
-                          {"files", std::move(listed)}};
+  toml::table table{{"format", kModelFormatName}, {"version", kModelFormatVersion},
+                    {"kind", model.kind},         {"net", NetTable(model.net)},
+                    {"score", ScoreTable(model)}, {"history", HistoryTable(model.history)},
+                    {"files", std::move(listed)}};
+  if (!model.features.empty()) table.insert("features", model.features);
   std::ostringstream out;
   out.imbue(std::locale::classic());
   out << table << '\n';
@@ -240,6 +241,7 @@ Result<ModelText> ReadModelText(std::string_view text, const std::string& file) 
   };
   ModelText result;
   result.kind = table["kind"].value<std::string>().value_or("");
+  result.features = table["features"].value<std::string>().value_or("");
   if (result.kind != "autoencoder") {
     return Error(Code::kInvalidInput, file + ": kind '" + Printable(result.kind) + "' is unknown");
   }

@@ -16,6 +16,7 @@ std::string WriteModelText(const Model& model, const ModelFiles& files);
 /// What model.toml says, before the other files are looked at. Scores parts without arrays.
 struct ModelText {
   std::string kind;
+  std::string features;
   NetSpec net;
   double false_alarm_rate = 0.01;
   bool has_neighbours = false;
