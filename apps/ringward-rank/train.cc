@@ -20,6 +20,7 @@
 #include "ringward-rank/train_recorder.h"
 #include "ringward/cli/common_options.h"
 #include "ringward/cli/output.h"
+#include "ringward/telemetry_set.h"
 
 namespace ringward::rank {
 namespace {
@@ -45,12 +46,10 @@ ProgressStyle StyleOf(const RankContext& context, bool quiet) {
 }
 
 /// Reads the data on rank 0 and says what the user should know about it.
-Result<learn::TrainingSet> Read(const RankOptions& options) {
-  const auto& settings = options.settings;
-  RINGWARD_ASSIGN(
-      auto set, learn::LoadTrainingSet(settings.data, settings.preprocess, !settings.contaminated));
-  for (const std::string& note : set.notes) LogInfo(note);
-  return set;
+Result<cli::ReadSet> Read(const RankOptions& options) {
+  RINGWARD_ASSIGN(auto read, cli::ReadTrainingSet(options.settings));
+  for (const std::string& note : read.set.notes) LogInfo(note);
+  return read;
 }
 
 /// Shows how far training is, on rank 0.
@@ -85,13 +84,16 @@ Result<int> RunTrain(RankContext& context) {
   const TrainRecorder recorder(context);
   const bool first = context.environment.rank == 0;
   std::optional<learn::TrainingSet> set;
+  std::string features;
   std::optional<TrainProgress> progress;
   if (first) {
     // The launcher passes lines on, and says how wide the terminal behind it is.
     DeclareStderrTerminal(static_cast<std::size_t>(std::max(context.environment.columns, 0)));
     RINGWARD_TRY(learn::CheckModelFolder(options.settings.out));
     learn::StepRecorder(recorder.get()).Enter(telemetry::Phase::kData);
-    RINGWARD_ASSIGN(set, Read(options));
+    RINGWARD_ASSIGN(cli::ReadSet read, Read(options));
+    set = std::move(read.set);
+    features = std::move(read.features);
     progress.emplace(context, options, set->rows.size());
   }
   learn::LoopHooks hooks;
@@ -105,6 +107,7 @@ Result<int> RunTrain(RankContext& context) {
                              SystemClock(), hooks, context.Patient()));
   if (!first) return kExitFine;
   progress->Finish();
+  fitted->model.features = features;
   const TrainOutcome outcome{options.settings, *set, *fitted, context.environment.world_size,
                              context.communicator->engine()};
   RINGWARD_TRY(learn::SaveModel(fitted->model, options.settings.out,

@@ -6,8 +6,9 @@
 #include "base/clock.h"
 #include "base/interrupt.h"
 #include "base/progress.h"
+#include "detect/rules.h"
 #include "replay/plan.h"
-#include "ringward/detect_options.h"
+#include "ringward/learned_model.h"
 #include "ringward/score_sheet_text.h"
 
 namespace ringward::cli {
@@ -56,8 +57,10 @@ void BenchDetectionCommand::AddOptions(OptionTable& table) {
   table.Add("cv", &job_.cv, {.min = 0.0, .max = 0.5}, "coefficient of variation of self time");
   table.Add("severity", &severity_, {.min = 0.01, .max = 100.0},
             "of every fault; drawn from 0.1 to 3 when not given");
-  table.AddChoice("kinds", &kinds_, KindNames(), "faults to plant; all when not given");
-  AddDetectOptions(table, detect_);
+  table.AddChoice("kinds", &kinds_, KindNames(),
+                  "faults to plant; all when not given (odd-rows only with --model)");
+  detect::AddRuleOptions(table, detect_);
+  AddLearnedModelOption(table, model_);
   table.Add("seed", &job_.seed, "another seed, other faults and noise");
   table.Add("list", &list_, "show every fault and what came of it");
 }
@@ -65,7 +68,9 @@ void BenchDetectionCommand::AddOptions(OptionTable& table) {
 Result<replay::ScoreSheet> BenchDetectionCommand::RunFaults(Context& context) {
   std::vector<FaultKind> kinds = kinds_;
   if (kinds.empty()) {
-    for (const auto& [name, kind] : KindNames()) kinds.push_back(kind);
+    for (const auto& [name, kind] : KindNames()) {
+      if (kind != FaultKind::kOddRows || !model_.empty()) kinds.push_back(kind);
+    }
   }
   Progress progress(context.common.progress_style(), SystemClock(), "bench detection", "runs",
                     static_cast<std::uint64_t>(runs_));
@@ -135,6 +140,7 @@ Result<std::vector<std::int64_t>> BenchDetectionCommand::RunHealthy(Context& con
 }
 
 Result<int> BenchDetectionCommand::Run(Context& context) {
+  RINGWARD_TRY(AddLearnedModel(model_, detect_));
   const InterruptScope scope;
   RINGWARD_ASSIGN(const replay::ScoreSheet sheet, RunFaults(context));
   RINGWARD_ASSIGN(const std::vector<std::int64_t> alarms, RunHealthy(context));

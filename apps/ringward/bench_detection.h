@@ -25,6 +25,7 @@ class BenchDetectionCommand final : public Subcommand {
 
   replay::JobOptions job_{.steps = 1000};
   detect::DetectOptions detect_;
+  std::string model_;
   int runs_ = 70;
   int stages_ = 8;
   double healthy_days_ = 0.0;

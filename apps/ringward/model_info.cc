@@ -52,6 +52,7 @@ Json ModelJson(const std::string& folder, const learn::Model& model) {
   for (const auto& layer : model.net.layers) layers.push_back(layer.width);
   return {{"model", folder},
           {"kind", model.kind},
+          {"features", model.features},
           {"format_version", learn::kModelFormatVersion},
           {"created_by", model.history.created_by},
           {"rows", model.history.rows},

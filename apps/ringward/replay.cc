@@ -4,10 +4,12 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "detect/rules.h"
 #include "io/byte_source.h"
 #include "recording/reader.h"
 #include "ringward/detect_options.h"
 #include "ringward/incident_text.h"
+#include "ringward/learned_model.h"
 #include "ringward/score_sheet_text.h"
 
 namespace ringward::cli {
@@ -62,10 +64,12 @@ void ReplayCommand::AddOptions(OptionTable& table) {
       .Metavar("PATH")
       .Complete(Completion::kFile)
       .Required();
-  AddDetectOptions(table, detect_);
+  detect::AddRuleOptions(table, detect_);
+  AddRulesFileOption(table, rules_);
+  AddLearnedModelOption(table, model_);
   table
       .Add("against", &against_, {.what = "a file", .allow_empty = true},
-           "other rules as TOML (the three options above), to score side by side")
+           "other rules as TOML, to score side by side")
       .Complete(Completion::kFile);
 }
 
@@ -85,11 +89,12 @@ Result<replay::Replayed> ReplayCommand::ReplayTables(const std::vector<std::stri
   return replayed;
 }
 
-Result<ReplayCommand::Played> ReplayCommand::ReplayRecording(
-    const std::string& file, const detect::DetectOptions& rules) const {
+Result<ReplayCommand::Played> ReplayCommand::ReplayRecording(const std::string& file,
+                                                             const detect::DetectOptions& rules,
+                                                             replay::ReplayRules which) const {
   RINGWARD_ASSIGN(recording::Reader reader, recording::Reader::Open(file));
   Played played{.file = file};
-  RINGWARD_ASSIGN(played.replayed, replay::ReplayRecording(reader, rules));
+  RINGWARD_ASSIGN(played.replayed, replay::ReplayRecording(reader, rules, which));
   RINGWARD_ASSIGN(const auto truth, TruthOf(file));
   if (truth) played.score = replay::ScoreRun(played.replayed.causes, *truth);
   return played;
@@ -103,7 +108,7 @@ Result<std::vector<ReplayCommand::Played>> ReplayCommand::Play(const ReplayInput
     return runs;
   }
   for (const std::string& file : inputs.files) {
-    RINGWARD_ASSIGN(Played played, ReplayRecording(file, detect_));
+    RINGWARD_ASSIGN(Played played, ReplayRecording(file, detect_, which_));
     inputs_.push_back({.file = file, .format = "recording"});
     runs.push_back(std::move(played));
   }
@@ -113,16 +118,21 @@ Result<std::vector<ReplayCommand::Played>> ReplayCommand::Play(const ReplayInput
 Result<replay::ScoreSheet> ReplayCommand::PlayAgainst(const ReplayInputs& inputs) const {
   std::vector<Played> runs;
   for (const std::string& file : inputs.files) {
-    RINGWARD_ASSIGN(Played played, ReplayRecording(file, other_));
+    RINGWARD_ASSIGN(Played played, ReplayRecording(file, other_, replay::ReplayRules::kGiven));
     runs.push_back(std::move(played));
   }
   return Sheet(runs);
 }
 
-Status ReplayCommand::ReadOtherRules() {
-  OptionTable rules;
-  AddDetectOptions(rules, other_);
-  return rules.ApplyTomlFile(against_);
+Status ReplayCommand::ReadAllRules(const OptionTable& options) {
+  // The rules of a recording are its own, unless others are asked for.
+  which_ = GivesRules(options) ? replay::ReplayRules::kGiven : replay::ReplayRules::kRecorded;
+  RINGWARD_ASSIGN(detect_, ReadRules(rules_, detect_));
+  RINGWARD_TRY(AddLearnedModel(model_, detect_));
+  if (against_.empty()) return Ok();
+  RINGWARD_ASSIGN(other_, ReadRules(against_, {}));
+  other_.more = detect_.more;
+  return Ok();
 }
 
 void ReplayCommand::Print(const std::vector<Played>& runs, Output& out) const {
@@ -155,7 +165,7 @@ Json ReplayCommand::Document(const std::vector<Played>& runs) const {
 }
 
 Result<int> ReplayCommand::Run(Context& context) {
-  if (!against_.empty()) RINGWARD_TRY(ReadOtherRules());
+  RINGWARD_TRY(ReadAllRules(context.options));
   RINGWARD_ASSIGN(const ReplayInputs inputs, FindReplayInputs(paths_));
   RINGWARD_ASSIGN(const std::vector<Played> runs, Play(inputs));
   const bool scored = std::any_of(runs.begin(), runs.end(),

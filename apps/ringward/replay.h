@@ -30,16 +30,20 @@ class ReplayCommand final : public Subcommand {
   };
 
   Result<replay::Replayed> ReplayTables(const std::vector<std::string>& files);
-  Result<Played> ReplayRecording(const std::string& file, const detect::DetectOptions& rules) const;
+  Result<Played> ReplayRecording(const std::string& file, const detect::DetectOptions& rules,
+                                 replay::ReplayRules which) const;
   Result<std::vector<Played>> Play(const ReplayInputs& inputs);
   Result<replay::ScoreSheet> PlayAgainst(const ReplayInputs& inputs) const;
-  Status ReadOtherRules();
+  Status ReadAllRules(const OptionTable& options);
   void Print(const std::vector<Played>& runs, Output& out) const;
   Json Document(const std::vector<Played>& runs) const;
 
   std::vector<ingest::InputReport> inputs_;
   std::vector<std::string> paths_;
   detect::DetectOptions detect_;
+  std::string rules_;
+  std::string model_;
+  replay::ReplayRules which_ = replay::ReplayRules::kRecorded;
   std::string against_;
   detect::DetectOptions other_;
 };

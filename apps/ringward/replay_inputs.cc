@@ -1,7 +1,6 @@
 #include "ringward/replay_inputs.h"
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
@@ -9,6 +8,7 @@
 #include "io/byte_source.h"
 #include "io/expand.h"
 #include "replay/fault_plan.h"
+#include "ringward/recording_file.h"
 
 namespace ringward::cli {
 namespace {
@@ -30,16 +30,6 @@ Result<std::vector<std::string>> FilesBelow(const std::string& folder, std::stri
   if (error) return Error(Code::kResource, folder + ": " + error.message());
   std::sort(found.begin(), found.end());
   return found;
-}
-
-/// Whether the file is an SQLite file, as all recordings are.
-Result<bool> IsRecording(const std::string& path) {
-  constexpr std::string_view kMagic = "SQLite format 3";
-  if (path == "-") return false;  // what is read from a pipe is gone, and SQLite needs a file
-  RINGWARD_ASSIGN(const auto source, io::OpenRawInput(path));
-  std::array<char, kMagic.size()> begin{};
-  RINGWARD_ASSIGN(const std::size_t got, source->Read(begin));
-  return std::string_view(begin.data(), got) == kMagic;
 }
 
 Result<std::vector<std::string>> Expand(const std::string& path) {

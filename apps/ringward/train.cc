@@ -12,6 +12,7 @@
 #include "learn/dense/spec_check.h"
 #include "learn/score/model.h"
 #include "learn/train/recipe.h"
+#include "ringward/telemetry_set.h"
 
 namespace ringward::cli {
 namespace {
@@ -44,16 +45,19 @@ Status CheckLogFolder(const std::string& log_dir, const std::string& out) {
 }  // namespace
 
 SubcommandInfo TrainCommand::Info() const {
-  return {.path = "train",
-          .group = "Models",
-          .summary = "train an anomaly detector on a table, on one or more ranks",
-          .details =
-              "Learns what normal rows look like. With --label, only rows with a --normal "
-              "value are learned from.",
-          .example =
-              "ringward train --data connections.csv.gz --label attack --normal normal -np 2 "
-              "--out model",
-          .exit_codes = {}};
+  return {
+      .path = "train",
+      .group = "Models",
+      .summary = "train an anomaly detector on a table, on one or more ranks",
+      .details =
+          "Learns what normal rows look like. With --label, only rows with a --normal "
+          "value are learned from. "
+          "Data may be recordings of jobs: then it\nlearns what healthy telemetry looks like, for "
+          "`watch --model` and `replay --model`.",
+      .example =
+          "ringward train --data connections.csv.gz --label attack --normal normal -np 2 "
+          "--out model",
+      .exit_codes = {}};
 }
 
 void TrainCommand::AddOptions(OptionTable& table) {
@@ -72,8 +76,8 @@ void TrainCommand::AddOptions(OptionTable& table) {
 Result<int> TrainCommand::DryRun(Context& context) const {
   RINGWARD_ASSIGN(const auto engine,
                   launch::ChooseEngine(ranks_.engine, ranks_.ranks, launch::ProbeCapabilities()));
-  RINGWARD_ASSIGN(const auto set, learn::LoadTrainingSet(settings_.data, settings_.preprocess,
-                                                         !settings_.contaminated));
+  RINGWARD_ASSIGN(const ReadSet read, ReadTrainingSet(settings_));
+  const learn::TrainingSet& set = read.set;
   const auto net = learn::MakeNetSpec(settings_, static_cast<int>(set.preprocessor.inputs()));
   const auto loop = learn::MakeLoopOptions(settings_, set.rows.size(), ranks_.ranks);
   const std::size_t bytes = RankBytes(set, net);

@@ -9,8 +9,11 @@
 
 #include "base/interrupt.h"
 #include "base/terminal.h"
+#include "detect/rules.h"
 #include "ringward/detect_options.h"
+#include "ringward/learned_model.h"
 #include "ringward/watch_news.h"
+#include "ringward/watch_rules.h"
 #include "watch/listeners.h"
 #include "watch/local_source.h"
 
@@ -67,7 +70,9 @@ void WatchCommand::AddOptions(OptionTable& table) {
       .Add("record", &record_, {.what = "a file", .allow_empty = true},
            "a new file that the first job is recorded in, for `ringward replay`")
       .Complete(Completion::kFile);
-  AddDetectOptions(table, detect_);
+  detect::AddRuleOptions(table, detect_);
+  AddRulesFileOption(table, rules_);
+  AddLearnedModelOption(table, model_);
   AddServerOptions(table);
   AddWatchAlertOptions(table, alerts_);
 }
@@ -90,15 +95,20 @@ void WatchCommand::AddServerOptions(OptionTable& table) {
       .Complete(Completion::kFile);
 }
 
-Result<std::unique_ptr<watch::WatchServer>> WatchCommand::Serve(const Clock& clock) const {
+Result<std::unique_ptr<watch::WatchServer>> WatchCommand::Serve(const Clock& clock,
+                                                                watch::RulesDesk& rules) const {
   RINGWARD_TRY(watch::CheckExposure(exposure_));
   if (exposure_.listen.empty()) return std::unique_ptr<watch::WatchServer>();
-  return watch::WatchServer::Start(
-      {.exposure = exposure_, .assets = watch::WebAssets(), .cpu_seconds = CpuSeconds}, clock);
+  return watch::WatchServer::Start({.exposure = exposure_,
+                                    .assets = watch::WebAssets(),
+                                    .cpu_seconds = CpuSeconds,
+                                    .rules = &rules},
+                                   clock);
 }
 
-Result<watch::WatcherOptions> WatchCommand::WatcherOptionsOf() const {
-  watch::WatcherOptions options{.detect = detect_, .interval = interval_};
+Result<watch::WatcherOptions> WatchCommand::WatcherOptionsOf(
+    const detect::DetectOptions& rules) const {
+  watch::WatcherOptions options{.detect = rules, .interval = interval_};
   if (record_.empty()) return options;
   std::error_code error;
   if (std::filesystem::exists(record_, error)) {
@@ -114,8 +124,10 @@ Result<int> WatchCommand::Run(Context& context) {
   if (alerts_.test) return TestAlerts(alerts_, clock, context.common.json, context.out);
   RINGWARD_ASSIGN(const std::unique_ptr<watch::AlertListener> alerts,
                   MakeAlertListener(alerts_, clock));
-  RINGWARD_ASSIGN(const std::unique_ptr<watch::WatchServer> server, Serve(clock));
-  RINGWARD_ASSIGN(watch::WatcherOptions options, WatcherOptionsOf());
+  RINGWARD_TRY(AddLearnedModel(model_, detect_));
+  RINGWARD_ASSIGN(WatchRules rules, WatchRules::Open(rules_, detect_));
+  RINGWARD_ASSIGN(const std::unique_ptr<watch::WatchServer> server, Serve(clock, rules.desk()));
+  RINGWARD_ASSIGN(watch::WatcherOptions options, WatcherOptionsOf(rules.first()));
   const InterruptScope interrupts;
   watch::LocalSource source({.job = job_, .launched_by = launched_by_}, clock);
   WatchNews news(context.out, clock, context.common.json);
@@ -130,6 +142,7 @@ Result<int> WatchCommand::Run(Context& context) {
   const bool show = !context.common.quiet && IsTerminal(STDERR_FILENO);
   const bool waits = !job_.empty() || !launched_by_.empty();
   while (!InterruptRequested() && !context.out.failed()) {
+    rules.Apply(watcher);
     watcher.Look();
     const bool all_ended = watcher.jobs() == 0 && (watcher.any_job() || !waits);
     if (once_ && all_ended) break;

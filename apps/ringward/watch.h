@@ -22,9 +22,10 @@ class WatchCommand final : public Subcommand {
 
  private:
   void AddServerOptions(OptionTable& table);
-  Result<watch::WatcherOptions> WatcherOptionsOf() const;
+  Result<watch::WatcherOptions> WatcherOptionsOf(const detect::DetectOptions& rules) const;
   /// Null without --listen.
-  Result<std::unique_ptr<watch::WatchServer>> Serve(const Clock& clock) const;
+  Result<std::unique_ptr<watch::WatchServer>> Serve(const Clock& clock,
+                                                    watch::RulesDesk& rules) const;
 
   std::string job_;
   std::string launched_by_;
@@ -33,6 +34,8 @@ class WatchCommand final : public Subcommand {
   bool once_ = false;
   WatchAlertOptions alerts_;
   detect::DetectOptions detect_;
+  std::string rules_;
+  std::string model_;
   watch::HttpExposure exposure_;
 };
 

@@ -46,14 +46,6 @@ std::optional<Known> KnownOf(std::uint32_t metric) {
   }
 }
 
-/// Metrics of which a frame holds the sum over its steps; of the others, their mean.
-bool IsSummed(signal::MetricId metric) {
-  constexpr std::array kSummed = {Known::kStepTime, Known::kDataTime, Known::kComputeTime,
-                                  Known::kWaitTime, Known::kSamples};
-  return std::any_of(kSummed.begin(), kSummed.end(),
-                     [&](Known known) { return signal::IdOf(known) == metric; });
-}
-
 /// Time in phases of one kind, without the waiting in them; seconds.
 double SelfSeconds(const telemetry::StepRecord& record,
                    std::initializer_list<telemetry::Phase> phases) {
@@ -257,7 +249,7 @@ void JobEvents::TakeSteps(std::span<const RankSight> sights) {
 void JobEvents::TakeFrames() {
   while (auto frame = frames_->Next()) {
     for (signal::Column& column : frame->columns) {
-      if (!IsSummed(column.metric)) continue;
+      if (!signal::IsSummed(static_cast<Known>(column.metric))) continue;
       for (float& value : column.values) {
         if (!signal::IsMissing(value)) value *= static_cast<float>(frame->steps);
       }

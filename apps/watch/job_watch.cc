@@ -4,11 +4,12 @@
 #include <utility>
 
 #include "base/log.h"
+#include "detect/rules.h"
 
 namespace ringward::watch {
 
 JobWatch::JobWatch(JobRun run, const detect::DetectOptions& options)
-    : events_(std::move(run)), state_(options) {}
+    : events_(std::move(run)), state_(options), new_rules_(options) {}
 
 std::span<const signal::Event> JobWatch::Look(std::span<const RankSight> sights,
                                               Clock::Duration monotonic, signal::Time received) {
@@ -27,11 +28,17 @@ void JobWatch::Write(const recording::Batch& batch) {
 std::vector<Told> JobWatch::Judge(signal::Time now) {
   const std::vector<signal::Event> events = std::exchange(waiting_, {});
   if (!events.empty()) last_event_ = static_cast<std::int64_t>(events.back().number);
+  std::optional<std::string> rules;
+  if (new_rules_) {
+    rules = detect::RulesText(*new_rules_);
+    state_.detectors.SetRules(*std::exchange(new_rules_, std::nullopt));
+  }
   const pipeline::Outcome outcome = pipeline::Step(state_, events, now);
   const recording::Call call{.number = next_call_++,
                              .now = now,
                              .last_event = last_event_,
-                             .dropped = events_.TakeDropped()};
+                             .dropped = events_.TakeDropped(),
+                             .rules = std::move(rules)};
   Write({.events = events,
          .calls = std::span(&call, 1),
          .findings = outcome.findings,

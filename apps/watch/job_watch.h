@@ -37,6 +37,10 @@ class JobWatch {
   void Record(recording::Writer writer) { writer_ = std::move(writer); }
   bool is_recorded() const { return writer_.has_value(); }
 
+  /// Other rules from the next judgement on; what detectors have learned stays, and so do those of
+  /// DetectOptions::more. A recording keeps the change, and a replay makes it at the same call.
+  void SetRules(const detect::DetectOptions& options) { new_rules_ = options; }
+
   /// As JobEvents::Take; the events of this look, which live until the next call.
   std::span<const signal::Event> Look(std::span<const RankSight> sights, Clock::Duration monotonic,
                                       signal::Time received);
@@ -60,6 +64,7 @@ class JobWatch {
   JobEvents events_;
   pipeline::State state_;
   std::optional<recording::Writer> writer_;
+  std::optional<detect::DetectOptions> new_rules_;  ///< not in force yet
   std::vector<signal::Event> waiting_;
   std::int64_t last_event_ = -1;
   std::uint64_t next_call_ = 0;

@@ -44,6 +44,7 @@ Json IncidentJson(const signal::Cause& cause) {
   }
   return {{"category", NameOf(cause.category)},
           {"cause", cause.cause},
+          {"severity", NameOf(cause.severity)},
           {"summary", cause.summary},
           {"culprit_ranks", cause.culprit_ranks},
           {"culprit_hosts", cause.culprit_hosts},

@@ -154,6 +154,19 @@ std::vector<std::string> Printed(const std::vector<signal::Finding>& findings) {
   return lines;
 }
 
+/// All findings in the recording, as they were live.
+std::vector<signal::Finding> FindingsIn(const std::string& path) {
+  std::vector<signal::Finding> findings;
+  auto reader = recording::Reader::Open(path);
+  EXPECT_TRUE(reader);
+  while (true) {
+    auto finding = reader->NextFinding();
+    EXPECT_TRUE(finding);
+    if (!finding || !*finding) return findings;
+    findings.push_back(**std::move(finding));
+  }
+}
+
 TEST(WatchRecordingTest, AReplayOfARecordingFindsTheSame) {
   const telemetry::TestFolder folder;
   const std::string path = folder.path() + "/run.rwrec";
@@ -174,21 +187,51 @@ TEST(WatchRecordingTest, AReplayOfARecordingFindsTheSame) {
     }
     EXPECT_EQ(watcher.jobs(), 0U);
   }
-  auto reader = recording::Reader::Open(path);
-  ASSERT_TRUE(reader);
-  std::vector<signal::Finding> live;
-  while (true) {
-    auto finding = reader->NextFinding();
-    ASSERT_TRUE(finding);
-    if (!*finding) break;
-    live.push_back(**std::move(finding));
-  }
+  const auto live = FindingsIn(path);
   ASSERT_FALSE(live.empty());
   auto again = recording::Reader::Open(path);
   ASSERT_TRUE(again);
   const auto replayed = replay::ReplayRecording(*again, {});
   ASSERT_TRUE(replayed);
   EXPECT_EQ(Printed(replayed->findings), Printed(live));
+}
+
+// Detectors go on with what they have learned: rank 1 is slower than it was before the change.
+TEST(WatchRecordingTest, RulesChangeWhileRunningAndInTheReplay) {
+  const telemetry::TestFolder folder;
+  const std::string path = folder.path() + "/run.rwrec";
+  const detect::DetectOptions first{.worth = 0.9};
+  const detect::ThresholdRule limit{
+      .name = "slow-step", .metric = signal::Known::kStepTime, .above = 0.07, .for_seconds = 1.0};
+  ManualClock clock;
+  FakeSource source(clock);
+  Heard heard;
+  {
+    auto writer = recording::Writer::Open(path);
+    ASSERT_TRUE(writer);
+    Watcher watcher({.detect = first, .record = *std::move(writer)}, source, clock, heard);
+    for (int look = 0; look < 300; ++look) {
+      if (look == 100) source.Slow({});
+      if (look == 160) {
+        EXPECT_THAT(heard.lines, ElementsAre("job job")) << "nothing is worth telling";
+        watcher.SetRules({.worth = 0.05, .thresholds = {limit}});
+      }
+      if (look == 299) source.EndAll(true);
+      watcher.Look();
+      source.Wait(watcher.next_look());
+    }
+  }
+  EXPECT_THAT(heard.lines, testing::IsSupersetOf({"found slow-rank 1", "found slow-step"}));
+  const auto live = FindingsIn(path);
+  ASSERT_FALSE(live.empty());
+  for (const auto& [rules, same] : {std::pair{replay::ReplayRules::kRecorded, true},
+                                    std::pair{replay::ReplayRules::kGiven, false}}) {
+    auto again = recording::Reader::Open(path);
+    ASSERT_TRUE(again);
+    const auto replayed = replay::ReplayRecording(*again, first, rules);
+    ASSERT_TRUE(replayed) << replayed.error().what();
+    EXPECT_EQ(Printed(replayed->findings) == Printed(live), same);
+  }
 }
 
 TEST(LocalSourceTest, SeesTheSegmentsOfLivingProcesses) {

@@ -105,6 +105,13 @@ void Watcher::Look() {
   next_look_ = now + std::min(kLookMost, options_.interval / kLooksPerInterval);
 }
 
+void Watcher::SetRules(const detect::DetectOptions& options) {
+  auto more = std::move(options_.detect.more);
+  options_.detect = options;
+  options_.detect.more = std::move(more);
+  for (const auto& job : jobs_) job->SetRules(options_.detect);
+}
+
 void Watcher::Finish() {
   for (const auto& job : jobs_) End(*job);
   jobs_.clear();

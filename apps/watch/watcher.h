@@ -62,6 +62,10 @@ class Watcher {
   /// Ends watching: what is open is closed.
   void Finish();
 
+  /// Rules of all jobs from the next judgement on, and of those to come; DetectOptions::more stays.
+  void SetRules(const detect::DetectOptions& options);
+  const detect::DetectOptions& rules() const { return options_.detect; }
+
   std::size_t jobs() const { return jobs_.size(); }  ///< that are watched now
   bool any_job() const { return any_job_; }          ///< was ever watched
   bool found_any() const { return found_any_; }

@@ -18,7 +18,7 @@ import tempfile
 
 RANKS, STEPS, ONSET = 8, 400, 200
 INCIDENT_FIELDS = {"category", "cause", "summary", "culprit_ranks", "culprit_hosts", "victim_ranks", "confidence",
-                   "evidence", "remedy", "action", "started_at"}
+                   "evidence", "remedy", "action", "started_at", "severity"}
 
 
 def steps_of(trouble=None, steps=STEPS, ranks=RANKS, seed=1):

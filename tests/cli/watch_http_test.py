@@ -12,6 +12,7 @@ import ssl
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 import urllib.parse
 
@@ -42,12 +43,12 @@ def watching(*options, folder=None):
         process.communicate(timeout=PATIENCE_S)
 
 
-def ask(url, path, context=None, headers=None):
+def ask(url, path, context=None, headers=None, post=None):
     where = urllib.parse.urlsplit(url)
     kind = http.client.HTTPSConnection if where.scheme == "https" else http.client.HTTPConnection
     arguments = {"context": context} if context else {}
     with contextlib.closing(kind(where.hostname, where.port, timeout=PATIENCE_S, **arguments)) as connection:
-        connection.request("GET", path, headers=headers or {})
+        connection.request("GET" if post is None else "POST", path, body=post, headers=headers or {})
         return Answer(connection.getresponse())
 
 
@@ -95,6 +96,45 @@ class WatchHttpTest(unittest.TestCase):
                 with self.assertRaises(OSError):  # plain HTTP to a port that speaks TLS
                     ask(url.replace("https", "http"), "/healthz")
                 self.assertEqual(ask(url, "/healthz", context).status, 200)
+
+    def rules_become(self, url, headers, text):
+        end = time.monotonic() + PATIENCE_S
+        while text not in ask(url, "/api/v1/rules", headers=headers).body:
+            self.assertLess(time.monotonic(), end, text)
+            time.sleep(0.02)
+
+    def test_rules_change_by_signal_and_over_http(self):
+        with tempfile.TemporaryDirectory(prefix="ringward-rules-") as name:
+            folder = pathlib.Path(name)
+            (folder / "token").write_text(TOKEN + "\n")
+            (folder / "rules.toml").write_text("worth = 0.25\n")
+            mine = {"Authorization": f"Bearer {TOKEN}"}
+            with watching("--token-file", "token", "--rules", "rules.toml", folder=folder) as (process, line):
+                url = line["url"]
+                self.assertEqual(ask(url, "/api/v1/rules").status, 401)
+                self.rules_become(url, mine, "worth = 0.25\n")
+                (folder / "rules.toml").write_text("worth = 0.125\nwrong = 1\n")
+                process.send_signal(signal.SIGHUP)
+                said = process.stderr.readline()
+                while "rules stay as they were" not in said:
+                    self.assertTrue(said)
+                    said = process.stderr.readline()
+                self.assertIn("rules.toml:2:1: unknown key wrong", said)
+                self.rules_become(url, mine, "worth = 0.25\n")
+                (folder / "rules.toml").write_text("worth = 0.125\n")
+                process.send_signal(signal.SIGHUP)
+                self.rules_become(url, mine, "worth = 0.125\n")
+                hot = '[[threshold]]\nname = "too-hot"\nmetric = "temperature_celsius"\nabove = 90\n'
+                self.assertEqual(ask(url, "/api/v1/rules", headers=mine, post=hot).status, 202)
+                self.rules_become(url, mine, "too-hot")
+                wrong = ask(url, "/api/v1/rules", headers=mine, post="worth = 7\n")
+                self.assertEqual(wrong.status, 400)
+                self.assertIn("rules:1:9: worth: expected a number", json.loads(wrong.body)["error"])
+                self.assertEqual(ask(url, "/api/v1/rules", post=hot).status, 401)
+        with watching() as (process, line):
+            self.assertEqual(ask(line["url"], "/api/v1/rules", post="worth = 0.5\n").status, 403)
+            process.send_signal(signal.SIGHUP)  # without a file of rules it ends the watcher, as before
+            self.assertEqual(process.wait(timeout=PATIENCE_S), 130)
 
     def stream(self, url, context, headers):
         where = urllib.parse.urlsplit(url)

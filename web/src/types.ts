@@ -31,6 +31,7 @@ export interface Incident {
   id: number;
   category: string;
   cause: string;
+  severity: 'warning' | 'critical';
   summary: string;
   culprit_ranks: number[];
   culprit_hosts: string[];

@@ -57,12 +57,9 @@ export function headline(incident: Incident): string {
   return `${who} ${incident.over ? past(state) : state}${begun}${worth ? faster : ''}`;
 }
 
-/** Nothing goes on until they are mended: what is slow beside them is of no interest. */
-const STANDSTILL = new Set(['rank-frozen', 'rank-stalled', 'network-stalled', 'killed', 'non-finite']);
-
-/** The incident that stops the job, else the one that costs most, of those that are open. */
+/** The critical incident (what is slow beside it is of no interest), else the one that costs most, of those that are open. */
 export function worst(incidents: readonly Incident[]): Incident | undefined {
-  const stops = (incident: Incident): number => (STANDSTILL.has(incident.cause) ? 1 : 0);
+  const stops = (incident: Incident): number => (incident.severity === 'critical' ? 1 : 0);
   return incidents
     .filter((incident) => !incident.over)
     .sort((a, b) => stops(b) - stops(a) || b.speedup_without - a.speedup_without || b.lost_seconds - a.lost_seconds || a.id - b.id)[0];

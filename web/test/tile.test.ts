@@ -123,7 +123,7 @@ for (const [step, column] of [[99, -1], [100, 0], [102, 0], [103, 1], [999, 2]] 
   test(`step ${step} is in column ${column}`, () => assert.equal(columnOfStep(tileOf([[1, 1, 1]]), step), column));
 
 const incidentOf = (more: Partial<Incident>): Incident => ({
-  id: 1, category: 'compute', cause: 'slow-rank', summary: '', culprit_ranks: [], culprit_hosts: [], victim_ranks: [],
+  id: 1, category: 'compute', cause: 'slow-rank', severity: 'warning', summary: '', culprit_ranks: [], culprit_hosts: [], victim_ranks: [],
   confidence: 1, evidence: [], remedy: '', action: 'none', started_at: null, since_step: 103, found_step: 104, over: false,
   lost_seconds: 0, speedup_without: 1, ...more,
 });

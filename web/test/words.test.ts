@@ -38,7 +38,7 @@ for (const [list, text] of [
   test(text, () => assert.equal(plain(ranks(list)), text));
 
 const incident = (more: Partial<Incident>): Incident => ({
-  id: 1, category: 'compute', cause: 'slow-rank', summary: 'the sentence', culprit_ranks: [2], culprit_hosts: [],
+  id: 1, category: 'compute', cause: 'slow-rank', severity: 'warning', summary: 'the sentence', culprit_ranks: [2], culprit_hosts: [],
   victim_ranks: [], confidence: 0.9, evidence: [], remedy: '', action: 'none', started_at: null, since_step: 1692,
   found_step: 1700, over: false, lost_seconds: 0, speedup_without: 1.71, ...more,
 });
@@ -79,7 +79,7 @@ test('the worst incident is the open one that costs most', () => {
 });
 
 test('what stops the job is worse than what slows it', () => {
-  const found = worst([incident({ id: 1, speedup_without: 3 }), incident({ id: 2, cause: 'rank-frozen', speedup_without: 1 })]);
+  const found = worst([incident({ id: 1, speedup_without: 3 }), incident({ id: 2, cause: 'rank-frozen', severity: 'critical', speedup_without: 1 })]);
   assert.equal(found?.id, 2);
 });
 

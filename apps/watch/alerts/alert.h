@@ -9,26 +9,15 @@
 
 namespace ringward::watch {
 
-enum class Severity : std::uint8_t {
-  kWarning,   ///< the job goes on, slower or worse
-  kCritical,  ///< it stands still, is gone, or learns nothing any more
-};
-
-/// "warning", "critical".
-const char* NameOf(Severity severity);
-
 /// What people are told of: one incident of one job. Times are since the Unix epoch.
 struct Alert {
   std::string job;
   signal::Cause cause;
-  Severity severity = Severity::kWarning;
   Clock::Duration starts{};
   Clock::Duration ends{};  ///< where it is over
   bool over = false;
   bool first = true;  ///< it was not told before
 };
-
-Severity SeverityOf(const std::string& cause);
 
 /// What is told at once, of one job; one message of a chat, one request of a webhook.
 struct Notice {

@@ -18,7 +18,6 @@ void AlertListener::OnIncident(const JobEvents& job, const Told& told) {
   const Clock::Duration now = clock_.WallNow();
   policy_.Take({.job = job.run().name,
                 .cause = told.cause,
-                .severity = SeverityOf(told.cause.cause),
                 .starts = told.cause.started,
                 .ends = told.cause.over ? now : Clock::Duration{},
                 .over = told.cause.over},
@@ -30,7 +29,7 @@ void AlertListener::OnLooked(const Watcher& /*watcher*/, bool /*judged*/) {
 }
 
 Notice TestNotice(Clock::Duration now) {
-  Alert alert{.job = "test", .severity = Severity::kWarning, .starts = now};
+  Alert alert{.job = "test", .starts = now};
   alert.cause.cause = "test-alert";
   alert.cause.summary = "this is a test of ringward watch; nothing is wrong";
   alert.cause.confidence = 1.0;

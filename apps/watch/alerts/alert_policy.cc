@@ -44,13 +44,14 @@ void AlertPolicy::Take(const Alert& alert, Clock::Duration now) {
 bool AlertPolicy::Stands(const std::string& job) const {
   return std::any_of(states_.begin(), states_.end(), [&](const auto& entry) {
     const Alert& alert = entry.second.alert;
-    return alert.job == job && !alert.over && alert.severity == Severity::kCritical;
+    return alert.job == job && !alert.over && alert.cause.severity == signal::Severity::kCritical;
   });
 }
 
 bool AlertPolicy::IsInhibited(const State& state) const {
   const bool may_wait = !state.told && !state.alert.over;
-  return may_wait && state.alert.severity == Severity::kWarning && Stands(state.alert.job);
+  return may_wait && state.alert.cause.severity == signal::Severity::kWarning &&
+         Stands(state.alert.job);
 }
 
 bool AlertPolicy::IsDue(const State& state, Clock::Duration now, bool last) const {

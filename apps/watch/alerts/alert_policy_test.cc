@@ -17,7 +17,9 @@ using std::chrono::seconds;
 
 Alert AlertOf(std::uint64_t id, const std::string& cause, std::int32_t rank, bool over = false,
               const std::string& job = "job") {
-  Alert alert{.job = job, .severity = SeverityOf(cause), .over = over};
+  Alert alert{.job = job, .over = over};
+  const bool stands = cause != "slow-rank" && cause != "slow-input" && cause != "busy-neighbour";
+  alert.cause.severity = stands ? signal::Severity::kCritical : signal::Severity::kWarning;
   alert.cause.id = id;
   alert.cause.cause = cause;
   alert.cause.summary = "told";

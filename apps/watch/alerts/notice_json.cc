@@ -18,7 +18,7 @@ constexpr std::chrono::minutes kForgotten{5};
 Json AlertJson(const Alert& alert) {
   Json document{{"job", alert.job},
                 {"status", alert.over ? "resolved" : "firing"},
-                {"severity", NameOf(alert.severity)},
+                {"severity", NameOf(alert.cause.severity)},
                 {"ends_at", alert.over ? Json(TimeText(alert.ends)) : Json()}};
   document["incident"] = LiveIncidentJson(alert.cause);
   return document;
@@ -31,9 +31,12 @@ std::string RanksOf(const signal::Cause& cause) {
 Json ForAlertmanager(const Alert& alert, Clock::Duration now) {
   // An end that nobody heard the beginning of would be passed over.
   const bool ended = alert.over && !alert.first;
-  Json labels{{"alertname", "RingwardIncident"},    {"job", alert.job},
-              {"cause", alert.cause.cause},         {"category", NameOf(alert.cause.category)},
-              {"severity", NameOf(alert.severity)}, {"incident", std::to_string(alert.cause.id)}};
+  Json labels{{"alertname", "RingwardIncident"},
+              {"job", alert.job},
+              {"cause", alert.cause.cause},
+              {"category", NameOf(alert.cause.category)},
+              {"severity", NameOf(alert.cause.severity)},
+              {"incident", std::to_string(alert.cause.id)}};
   Json annotations{{"summary", alert.cause.summary}, {"remedy", alert.cause.remedy}};
   if (!alert.cause.culprit_ranks.empty()) annotations["ranks"] = RanksOf(alert.cause);
   if (!alert.cause.culprit_hosts.empty())

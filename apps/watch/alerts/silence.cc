@@ -42,7 +42,7 @@ bool Silence::Matches(const Alert& alert) const {
     if (part.key == "job") return Fits(part.value, alert.job);
     if (part.key == "cause") return Fits(part.value, alert.cause.cause);
     if (part.key == "category") return Fits(part.value, NameOf(alert.cause.category));
-    if (part.key == "severity") return Fits(part.value, NameOf(alert.severity));
+    if (part.key == "severity") return Fits(part.value, NameOf(alert.cause.severity));
     return std::any_of(alert.cause.culprit_ranks.begin(), alert.cause.culprit_ranks.end(),
                        [&](std::int32_t rank) { return Fits(part.value, std::to_string(rank)); });
   };

@@ -37,7 +37,7 @@ namespace http = beast::http;
 using asio::ip::tcp;
 using ErrorCode = boost::system::error_code;
 
-constexpr std::size_t kBodyMost = 1024;  // nobody has a reason to send one
+constexpr std::size_t kBodyMost = 32 * 1024;  // a file of rules
 constexpr std::size_t kRefusingMost = 64;
 constexpr std::size_t kLingerBytesMost = 1 << 20;
 // What the kernel may hold for a client of the stream: beyond it the client counts as slow.
@@ -84,7 +84,8 @@ using Request = http::request<http::string_body>;
 
 /// Where the headers make an answer of their own: who may not ask.
 std::optional<HttpResponse> RefusalOf(const Shared& shared, const Request& request) {
-  if (request.method() != http::verb::get && request.method() != http::verb::head)
+  if (request.method() != http::verb::get && request.method() != http::verb::head &&
+      request.method() != http::verb::post)
     return HttpError(405, "only GET and HEAD");
   const auto host = request.find(http::field::host);
   if (host == request.end() && request.version() >= 11) return HttpError(400, "no Host header");
@@ -113,9 +114,14 @@ HttpResponse AnswerOf(const Shared& shared, const Request& request) {
   if (auto refusal = RefusalOf(shared, request)) return *std::move(refusal);
   auto asked = ParseTarget(std::string_view(request.target().data(), request.target().size()));
   if (!asked) return HttpError(400, asked.error().what());
+  asked->post = request.method() == http::verb::post;
+  if (asked->post) asked->body = request.body();
   const Router::Route& route = shared.router.Find(*asked);
   if (route.access == Router::Access::kToken && !HasToken(shared, request))
     return HttpError(401, "a bearer token is needed");
+  // Without one any page that a browser shows could send it, and any user of this machine.
+  if (route.post && route.access == Router::Access::kToken && shared.token.empty())
+    return HttpError(403, "nothing can be changed over HTTP without --token-file");
   return route.handler(*asked);
 }
 

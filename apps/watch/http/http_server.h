@@ -24,7 +24,7 @@ struct HttpLimits {
   std::chrono::milliseconds linger{1000};  ///< for a refused client to read why
 };
 
-/// An HTTP/1.1 server with a thread of its own: GET and HEAD through a router, one stream of
+/// An HTTP/1.1 server with a thread of its own: GET, HEAD and POST through a router, one stream of
 /// server-sent events, TLS where there is a certificate. Whatever clients send, it answers or hangs
 /// up. Methods may be called from any thread.
 class HttpServer {

@@ -31,6 +31,9 @@ Router EchoRouter() {
   router.Add(
       "/open", [](const HttpRequest&) { return HttpResponse{.body = "all"}; },
       Router::Access::kOpen);
+  router.AddPost("/change", [](const HttpRequest& request) {
+    return HttpResponse{.status = 202, .content_type = "text/plain", .body = request.body};
+  });
   router.Add("/stream", [](const HttpRequest&) {
     return HttpResponse{.content_type = "text/event-stream", .stream = true};
   });
@@ -99,6 +102,7 @@ std::vector<Exchange> Exchanges() {
       {"a broken query", Line("GET /echo/a?b=%zz"), {400}, "escape"},
       {"a proxy's target", Line("GET http://elsewhere/"), {400}, "a path begins with /"},
       {"POST", Line("POST /echo/a"), {405}, "Allow: GET, HEAD"},
+      {"POST without a token", Line("POST /change"), {403}, "--token-file"},
       {"a body", Line("GET /echo/a", kHost + "Content-Length: 5\r\n") + "hello", {200}, "a"},
       {"a large body", Line("GET /echo/a", kHost + "Content-Length: 99999\r\n"), {413}, ""},
       {"an endless chunk",
@@ -199,6 +203,13 @@ TEST_F(HttpServerTest, OnlyWhoHoldsTheTokenIsAnswered) {
     EXPECT_THAT(Get(port_, row.target, row.headers), HasSubstr(std::string(" ") + row.status));
   }
   EXPECT_THAT(Get(port_, "/echo/a"), HasSubstr("WWW-Authenticate: Bearer"));
+  const std::string body = kHost + "Content-Length: 5\r\n";
+  const std::string mine = "Authorization: Bearer correct-horse-battery\r\n";
+  EXPECT_EQ(StatusesIn(Ask(Line("POST /change", body) + "worth")), std::vector<int>{401});
+  const std::string changed = Ask(Line("POST /change", body + mine) + "worth");
+  EXPECT_EQ(StatusesIn(changed), std::vector<int>{202});
+  EXPECT_EQ(BodyOf(changed), "worth");
+  EXPECT_EQ(StatusesIn(Ask(Line("POST /echo/a", body + mine) + "worth")), std::vector<int>{405});
 }
 
 TEST_F(HttpServerTest, AllClientsHearTheStream) {

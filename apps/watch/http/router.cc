@@ -71,7 +71,8 @@ HttpResponse HttpError(unsigned status, std::string_view what) {
 Result<HttpRequest> ParseTarget(std::string_view target) {
   if (!target.starts_with('/')) return Error(Code::kInvalidInput, "a path begins with /");
   const std::size_t mark = target.find('?');
-  HttpRequest request{.path = std::string(target.substr(0, mark))};
+  HttpRequest request;
+  request.path = target.substr(0, mark);
   if (!Decoded(request.path)) return Error(Code::kInvalidInput, "a broken escape in the path");
   if (mark == std::string_view::npos) return request;
   for (const std::string_view pair : Split(target.substr(mark + 1), '&')) {
@@ -90,15 +91,21 @@ void Router::Add(std::string_view pattern, Handler handler, Access access) {
   routes_.push_back({{parts.begin(), parts.end()}, std::move(handler), access});
 }
 
+void Router::AddPost(std::string_view pattern, Handler handler) {
+  Add(pattern, std::move(handler));
+  routes_.back().post = true;
+}
+
 const Router::Route& Router::Find(HttpRequest& request) const {
   const auto path = Split(request.path, '/');
   for (const Route& route : routes_) {
+    if (route.post != request.post) continue;
     if (auto parts = Match(route.pattern, path)) {
       request.parts = *std::move(parts);
       return route;
     }
   }
-  return fallback_;
+  return request.post ? no_post_ : fallback_;
 }
 
 }  // namespace ringward::watch

@@ -65,10 +65,22 @@ HttpResponse AssetPage(std::span<const Asset> assets, const HttpRequest& request
               "/api/v1/stream.\n"};
 }
 
+void AddRules(Router& routes, RulesDesk& rules) {
+  constexpr const char* kToml = "application/toml";
+  routes.Add("/api/v1/rules", [&rules](const HttpRequest&) {
+    return HttpResponse{.content_type = kToml, .body = rules.Text()};
+  });
+  routes.AddPost("/api/v1/rules", [&rules](const HttpRequest& request) {
+    auto text = rules.Post(request.body);
+    if (!text) return HttpError(400, text.error().what());
+    return HttpResponse{.status = 202, .content_type = kToml, .body = *std::move(text)};
+  });
+}
+
 }  // namespace
 
 Router WatchRoutes(const Published& published, const HttpCounter& counter,
-                   std::span<const Asset> assets) {
+                   std::span<const Asset> assets, RulesDesk* rules) {
   Router routes;
   routes.Add("/metrics", [&](const HttpRequest&) {
     const auto snapshot = published.Get();
@@ -93,6 +105,7 @@ Router WatchRoutes(const Published& published, const HttpCounter& counter,
       "/healthz",
       [](const HttpRequest&) { return HttpResponse{.content_type = kPlainText, .body = "ok\n"}; },
       Router::Access::kOpen);
+  if (rules != nullptr) AddRules(routes, *rules);
   routes.SetFallback([assets](const HttpRequest& request) { return AssetPage(assets, request); });
   return routes;
 }

@@ -22,13 +22,13 @@ constexpr std::size_t kEndedWithHeat = 1;
 Result<std::unique_ptr<WatchServer>> WatchServer::Start(const Options& options,
                                                         const Clock& clock) {
   std::unique_ptr<WatchServer> watch(new WatchServer(options, clock));
-  RINGWARD_ASSIGN(
-      watch->server_,
-      HttpServer::Start({.exposure = options.exposure,
-                         .limits = options.limits,
-                         .counter = &watch->counter_,
-                         .run = fmt::format("{:x}", clock.WallNow().count())},
-                        WatchRoutes(watch->published_, watch->counter_, options.assets)));
+  RINGWARD_ASSIGN(watch->server_,
+                  HttpServer::Start({.exposure = options.exposure,
+                                     .limits = options.limits,
+                                     .counter = &watch->counter_,
+                                     .run = fmt::format("{:x}", clock.WallNow().count())},
+                                    WatchRoutes(watch->published_, watch->counter_, options.assets,
+                                                options.rules)));
   return watch;
 }
 

@@ -11,6 +11,7 @@
 #include "watch/http/assets.h"
 #include "watch/http/http_server.h"
 #include "watch/http/job_view.h"
+#include "watch/http/rules_desk.h"
 #include "watch/http/snapshot.h"
 #include "watch/watcher.h"
 
@@ -26,6 +27,7 @@ class WatchServer final : public Listener {
     std::span<const Asset> assets{};  ///< outlive the server
     /// Seconds of processor time that this process has used.
     double (*cpu_seconds)() = nullptr;
+    RulesDesk* rules = nullptr;  ///< outlives the server; null: rules cannot be seen or changed
   };
 
   /// Serves from now on. `clock` outlives it. Errors: as HttpServer::Start.
@@ -58,8 +60,8 @@ class WatchServer final : public Listener {
   std::unique_ptr<HttpServer> server_;  ///< last: its thread reads what stands above
 };
 
-/// The pages: `published` and `counter` outlive the router.
+/// The pages: `published`, `counter` and `rules` (null: none) outlive the router.
 Router WatchRoutes(const Published& published, const HttpCounter& counter,
-                   std::span<const Asset> assets);
+                   std::span<const Asset> assets, RulesDesk* rules = nullptr);
 
 }  // namespace ringward::watch
