@@ -401,6 +401,51 @@ TEST(IncidentsTest, WhatStopsAJobIsCritical) {
   }
 }
 
+// A model never takes the place of a cause that has a name, whichever comes first.
+TEST(IncidentsTest, WhatAModelFindsGoesUnderWhatHasAName) {
+  const struct {
+    std::int32_t rank;  ///< that is slow; rank 2 is unusual
+    std::size_t incidents;
+  } rows[] = {{2, 1}, {9, 2}};
+  for (const auto& row : rows) {
+    for (const bool unusual_first : {false, true}) {
+      Incidents incidents;
+      incidents.SetTopology(SixteenRanks());
+      Finding unusual = Made(signal::FindingKind::kUnusual, {2});
+      Finding slow = Made(kRankSlow, {row.rank});
+      unusual.id = 1;
+      slow.id = 2;
+      incidents.Fold(std::span(unusual_first ? &unusual : &slow, 1), 1.0);
+      incidents.Fold(std::span(unusual_first ? &slow : &unusual, 1), 1.0);
+      const auto all = incidents.All();
+      ASSERT_EQ(all.size(), row.incidents) << row.rank << unusual_first;
+      const bool named = all[0].cause == "slow-rank" || row.incidents == 2;
+      EXPECT_TRUE(named) << all[0].cause;
+    }
+  }
+}
+
+TEST(IncidentsTest, ALimitOfTheUsersIsToldUnderItsOwnName) {
+  Incidents incidents;
+  incidents.SetTopology(SixteenRanks());
+  Finding slow = Made(kRankSlow, {2});
+  Finding limit = Made(signal::FindingKind::kThreshold, {2});
+  slow.id = 1;
+  limit.id = 2;
+  limit.rule = "too-hot";
+  limit.severity = signal::Severity::kCritical;
+  limit.category = signal::Category::kHardware;
+  incidents.Fold(std::span(&slow, 1), 1.0);
+  incidents.Fold(std::span(&limit, 1), 1.0);
+  const auto all = incidents.All();
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[0].cause, "slow-rank");
+  EXPECT_EQ(all[1].cause, "too-hot");
+  EXPECT_EQ(all[1].severity, signal::Severity::kCritical);
+  EXPECT_EQ(all[1].category, signal::Category::kHardware);
+  EXPECT_EQ(all[1].culprit_ranks, std::vector<std::int32_t>{2});
+}
+
 TEST(IncidentsTest, EveryKindOfFindingHasARule) {
   for (std::size_t kind = 0; kind < signal::kFindingKinds; ++kind) {
     Incidents incidents;
