@@ -138,6 +138,24 @@ TEST(RoundTripTest, GivesBackCallsAndTheirRules) {
   EXPECT_EQ((**reader.NextCall()).rules, "");
 }
 
+// Retention thins calls, not rules: what follows is read with those in force.
+TEST(RoundTripTest, RulesOutliveTheCallThatChangedThem) {
+  const TestFile file;
+  const std::vector<Call> calls = {
+      {.number = 0, .now = kStart, .last_event = -1, .rules = "a = 1\n"},
+      {.number = 1, .now = kStart, .last_event = -1, .rules = "a = 2\n"},
+      {.number = 2, .now = kStart, .last_event = -1},
+      {.number = 3, .now = kStart, .last_event = -1},
+  };
+  ASSERT_TRUE((*Writer::Open(file.path())).Append({.calls = calls}, signal::MetricTable()));
+  auto database = *Database::Open(file.path(), "test", SQLITE_OPEN_READWRITE);
+  ASSERT_TRUE(database.Run("DELETE FROM call_rows WHERE number = 1"));
+  auto reader = *Reader::Open(file.path());
+  EXPECT_EQ((**reader.NextCall()).rules, "a = 1\n");
+  EXPECT_EQ((**reader.NextCall()).rules, "a = 2\n");
+  EXPECT_FALSE((**reader.NextCall()).rules);
+}
+
 TEST(RoundTripTest, GivesBackFindingsAndCauses) {
   const TestFile file;
   signal::Finding finding{.id = UINT64_MAX,
