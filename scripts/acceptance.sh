@@ -64,7 +64,7 @@ sanitizer() {
 
 machine=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)
 mkdir -p "$logs"
-scripts/build.sh release all bench_watch_http || exit 1
+scripts/build.sh release all bench_watch_http bench_hosts || exit 1
 
 item clean_clone 40 clean_clone
 data_item tabular 13 tests/shared/tabular_bar.sh "$binary" "$data"
@@ -78,6 +78,7 @@ item detection 40 bench/detection/run.py "$binary" --check
 item mpi_preload 2 bench/mpi_preload.py build/release --check
 item telemetry 3 bench/telemetry.py "$binary" --check
 item http_pages 8 build/release/bin/bench_watch_http
+item hosts 5 build/release/bin/bench_hosts
 item kill_ranks 30 tests/integration/kill_ranks.py "$binary" --engines mpi,gloo --count 20
 item asan 8 sanitizer asan
 item tsan 40 sanitizer tsan

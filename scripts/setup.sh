@@ -15,7 +15,7 @@ build_packages=(
   libopenmpi-dev openmpi-bin libgloo-dev
   libtomlplusplus-dev libspdlog-dev nlohmann-json3-dev
   libsqlite3-dev libzstd-dev zlib1g-dev
-  libboost-dev libcpp-httplib-dev libssl-dev openssl
+  libboost-dev libprotozero-dev libcpp-httplib-dev libssl-dev openssl
   libgtest-dev libgmock-dev
 )
 lint_packages=(clang-format-14 clang-tidy-14)

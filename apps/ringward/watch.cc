@@ -1,21 +1,25 @@
 #include "ringward/watch.h"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <utility>
 
 #include "base/interrupt.h"
 #include "base/terminal.h"
 #include "detect/rules.h"
+#include "ringward/cli/help.h"
 #include "ringward/detect_options.h"
 #include "ringward/learned_model.h"
 #include "ringward/watch_news.h"
 #include "ringward/watch_rules.h"
+#include "watch/hosts/agent_link.h"
 #include "watch/listeners.h"
-#include "watch/local_source.h"
 
 namespace ringward::cli {
 namespace {
@@ -24,6 +28,26 @@ double CpuSeconds() {
   timespec used{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
   return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
+}
+
+/// As often as the watcher itself looks.
+constexpr std::chrono::milliseconds kLookMost{250};
+/// Connections of agents and of those who read.
+constexpr std::size_t kAgentsMost = 4096;
+
+void ShowAgent(const watch::AgentLink& link) {
+  const watch::AgentLink::Counts counts = link.counts();
+  const std::string line = fmt::format("{} messages taken, {} failed attempts, {} records lost",
+                                       counts.taken, counts.failed, counts.dropped);
+  ShowTransientLine(line.substr(0, TerminalWidth(STDERR_FILENO) - 1));
+}
+
+/// One descriptor an agent: the usual 1024 are few.
+void RaiseFileLimit() {
+  rlimit files{};
+  if (getrlimit(RLIMIT_NOFILE, &files) != 0) return;
+  files.rlim_cur = std::min<rlim_t>(files.rlim_max, 2 * kAgentsMost);
+  setrlimit(RLIMIT_NOFILE, &files);
 }
 
 /// Where the jobs are, on a terminal.
@@ -74,6 +98,7 @@ void WatchCommand::AddOptions(OptionTable& table) {
   AddRulesFileOption(table, rules_);
   AddLearnedModelOption(table, model_);
   AddServerOptions(table);
+  AddHostOptions(table);
   AddWatchAlertOptions(table, alerts_);
 }
 
@@ -95,15 +120,72 @@ void WatchCommand::AddServerOptions(OptionTable& table) {
       .Complete(Completion::kFile);
 }
 
+void WatchCommand::AddHostOptions(OptionTable& table) {
+  table.Group("Many hosts");
+  table.Add("agents", &agents_,
+            "with --listen: take what the agents of other hosts send, and judge all as one");
+  table.Add("agent-of", &agent_of_, {.what = "https://HOST:PORT", .allow_empty = true},
+            "be an agent: send what is seen here to the watcher there, which judges");
+  table
+      .Add("agent-ca", &agent_ca_, {.what = "a file", .allow_empty = true},
+           "PEM certificate that the one of --agent-of must come from; empty: as the system trusts")
+      .Complete(Completion::kFile);
+  table.Add("host-name", &host_name_, {.what = "a name", .allow_empty = true},
+            "what this host is called; empty: as it calls itself");
+  table
+      .Add("segments", &segments_, {.what = "a folder", .allow_empty = true},
+           "where the ranks record; empty: /dev/shm")
+      .Complete(Completion::kFile);
+}
+
+Status WatchCommand::CheckHosts() const {
+  const auto bad = [](const std::string& what) { return Error(Code::kInvalidInput, what); };
+  if (agents_ && exposure_.listen.empty()) return bad("--agents: means nothing without --listen");
+  if (!agent_ca_.empty() && agent_of_.empty())
+    return bad("--agent-ca: means nothing without --agent-of");
+  if (agent_of_.empty()) return watch::CheckExposure(exposure_);
+  for (const auto& [name, given] :
+       {std::pair("--listen", !exposure_.listen.empty()), std::pair("--record", !record_.empty()),
+        std::pair("--tls-cert", !exposure_.tls_cert.empty()),
+        std::pair("--tls-key", !exposure_.tls_key.empty()), std::pair("--agents", agents_),
+        std::pair("--alertmanager", !alerts_.alertmanager.empty()),
+        std::pair("--webhook", !alerts_.webhook.empty()),
+        std::pair("--slack", !alerts_.slack.empty()),
+        std::pair("--alert-command", !alerts_.command.empty()),
+        std::pair("--alert-log", !alerts_.log.empty()),
+        std::pair("--heartbeat", !alerts_.heartbeat.empty())}) {
+    if (given) return bad(std::string(name) + ": is the aggregator's, not an agent's");
+  }
+  return Ok();
+}
+
+std::unique_ptr<watch::AgentHub> WatchCommand::MakeHub(const Clock& clock) const {
+  if (!agents_) return nullptr;
+  RaiseFileLimit();
+  // Sooner than a rank is called silent: else that would be said of ranks that nobody hears.
+  constexpr std::chrono::duration<double> kUsual{3.0};
+  const auto silent =
+      std::min(kUsual, 0.75 * std::chrono::duration<double>(detect_.silence_seconds));
+  constexpr std::chrono::duration<double> kLeast{1.0};
+  return std::make_unique<watch::AgentHub>(
+      watch::AgentHubOptions{
+          .silent_after = std::chrono::duration_cast<Clock::Duration>(std::max(silent, kLeast))},
+      clock);
+}
+
 Result<std::unique_ptr<watch::WatchServer>> WatchCommand::Serve(const Clock& clock,
+                                                                watch::AgentHub* hub,
                                                                 watch::RulesDesk& rules) const {
-  RINGWARD_TRY(watch::CheckExposure(exposure_));
   if (exposure_.listen.empty()) return std::unique_ptr<watch::WatchServer>();
-  return watch::WatchServer::Start({.exposure = exposure_,
-                                    .assets = watch::WebAssets(),
-                                    .cpu_seconds = CpuSeconds,
-                                    .rules = &rules},
-                                   clock);
+  return watch::WatchServer::Start(
+      {.exposure = exposure_,
+       .limits =
+           hub == nullptr ? watch::HttpLimits{} : watch::HttpLimits{.connections = kAgentsMost},
+       .assets = watch::WebAssets(),
+       .hub = hub,
+       .cpu_seconds = CpuSeconds,
+       .rules = &rules},
+      clock);
 }
 
 Result<watch::WatcherOptions> WatchCommand::WatcherOptionsOf(
@@ -119,17 +201,54 @@ Result<watch::WatcherOptions> WatchCommand::WatcherOptionsOf(
   return options;
 }
 
+/// The agent of this host: it looks and sends, and judges nothing.
+Result<int> WatchCommand::RunAgent(Context& context, watch::LocalSource& source,
+                                   const Clock& clock) const {
+  std::string token;
+  if (!exposure_.token_file.empty()) {
+    RINGWARD_ASSIGN(token, watch::ReadToken(exposure_.token_file));
+  }
+  RINGWARD_ASSIGN(auto post,
+                  watch::MakeHttpPost({.url = agent_of_, .token = token, .ca_file = agent_ca_}));
+  const InterruptScope interrupts;
+  watch::AgentLink link({.host = source.host(), .software = VersionText()}, std::move(post), clock);
+  bool any = false;
+  while (!InterruptRequested()) {
+    std::vector<watch::RankSight> sights = source.Look();
+    const bool none = sights.empty();
+    any = any || !none;
+    link.Offer(std::move(sights));
+    const bool waits = !job_.empty() || !launched_by_.empty();
+    if (once_ && none && (any || !waits)) break;
+    if (!context.common.quiet && IsTerminal(STDERR_FILENO)) ShowAgent(link);
+    source.Wait(clock.Now() + std::min<Clock::Duration>(interval_ / 4, kLookMost));
+  }
+  ClearTransientLine();
+  return InterruptRequested() ? kExitInterrupted : kExitFine;
+}
+
 Result<int> WatchCommand::Run(Context& context) {
   const Clock& clock = SystemClock();
   if (alerts_.test) return TestAlerts(alerts_, clock, context.common.json, context.out);
+  RINGWARD_TRY(CheckHosts());
+  watch::LocalSource local({.job = job_,
+                            .launched_by = launched_by_,
+                            .folder = segments_.empty() ? telemetry::kSegmentFolder : segments_,
+                            .host = host_name_},
+                           clock);
+  if (!agent_of_.empty()) return RunAgent(context, local, clock);
   RINGWARD_ASSIGN(const std::unique_ptr<watch::AlertListener> alerts,
                   MakeAlertListener(alerts_, clock));
   RINGWARD_TRY(AddLearnedModel(model_, detect_));
   RINGWARD_ASSIGN(WatchRules rules, WatchRules::Open(rules_, detect_));
-  RINGWARD_ASSIGN(const std::unique_ptr<watch::WatchServer> server, Serve(clock, rules.desk()));
+  const std::unique_ptr<watch::AgentHub> hub = MakeHub(clock);
+  RINGWARD_ASSIGN(const std::unique_ptr<watch::WatchServer> server,
+                  Serve(clock, hub.get(), rules.desk()));
   RINGWARD_ASSIGN(watch::WatcherOptions options, WatcherOptionsOf(rules.first()));
   const InterruptScope interrupts;
-  watch::LocalSource source({.job = job_, .launched_by = launched_by_}, clock);
+  std::optional<watch::HostsSource> all;
+  if (hub) all.emplace(local, *hub);
+  watch::Source& source = hub ? static_cast<watch::Source&>(*all) : local;
   WatchNews news(context.out, clock, context.common.json);
   watch::Listeners listeners;
   listeners.Add(news);

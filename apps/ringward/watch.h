@@ -7,8 +7,10 @@
 #include "detect/detector.h"
 #include "ringward/cli/subcommand.h"
 #include "ringward/watch_alerts.h"
+#include "watch/hosts/agent_hub.h"
 #include "watch/http/exposure.h"
 #include "watch/http/watch_server.h"
+#include "watch/local_source.h"
 #include "watch/watcher.h"
 
 namespace ringward::cli {
@@ -22,9 +24,13 @@ class WatchCommand final : public Subcommand {
 
  private:
   void AddServerOptions(OptionTable& table);
+  void AddHostOptions(OptionTable& table);
+  Status CheckHosts() const;
+  Result<int> RunAgent(Context& context, watch::LocalSource& source, const Clock& clock) const;
+  std::unique_ptr<watch::AgentHub> MakeHub(const Clock& clock) const;
   Result<watch::WatcherOptions> WatcherOptionsOf(const detect::DetectOptions& rules) const;
-  /// Null without --listen.
-  Result<std::unique_ptr<watch::WatchServer>> Serve(const Clock& clock,
+  /// Null without --listen. `hub` outlives it; null: no agents.
+  Result<std::unique_ptr<watch::WatchServer>> Serve(const Clock& clock, watch::AgentHub* hub,
                                                     watch::RulesDesk& rules) const;
 
   std::string job_;
@@ -32,6 +38,11 @@ class WatchCommand final : public Subcommand {
   std::string record_;
   std::chrono::milliseconds interval_{1000};
   bool once_ = false;
+  std::string segments_;
+  std::string host_name_;
+  bool agents_ = false;
+  std::string agent_of_;
+  std::string agent_ca_;
   WatchAlertOptions alerts_;
   detect::DetectOptions detect_;
   std::string rules_;

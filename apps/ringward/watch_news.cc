@@ -1,5 +1,8 @@
 #include "ringward/watch_news.h"
 
+#include <fmt/ranges.h>
+
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/log.h"
@@ -10,6 +13,14 @@ namespace ringward::cli {
 namespace {
 
 std::string Printable(const std::string& job) { return job.empty() ? "(no name)" : job; }
+
+std::string HostsText(const std::vector<std::string>& hosts) {
+  constexpr std::size_t kShown = 4;
+  const std::vector<std::string> first(
+      hosts.begin(), hosts.begin() + static_cast<std::ptrdiff_t>(std::min(kShown, hosts.size())));
+  const std::string text = fmt::format("{}", fmt::join(first, ", "));
+  return hosts.size() > kShown ? fmt::format("{} and {} more", text, hosts.size() - kShown) : text;
+}
 
 }  // namespace
 
@@ -46,7 +57,7 @@ void WatchNews::OnJob(const watch::JobEvents& job) {
   const Clock::Duration at = clock_.WallNow();
   Tell(at,
        fmt::format("watching job {}: {} of {} ranks on {}", Printable(run.name), job.seen(),
-                   run.world, run.host),
+                   run.world, HostsText(run.hosts)),
        watch::JobNews(at, job));
 }
 

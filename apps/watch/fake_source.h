@@ -22,7 +22,8 @@ class FakeSource final : public Source {
   explicit FakeSource(ManualClock& clock) : clock_(clock) {
     for (std::int32_t rank = 0; rank < kFakeWorld; ++rank) {
       sights_.push_back(
-          {.who = {.job = "job", .rank = rank, .world = kFakeWorld, .pid = 100 + rank}});
+          {.who = {.job = "job", .rank = rank, .world = kFakeWorld, .pid = 100 + rank},
+           .host = "here"});
     }
   }
 
@@ -34,6 +35,9 @@ class FakeSource final : public Source {
       sampled_ = clock_.Now();
       for (RankSight& sight : sights_) sight.machine = MachineOf(sight.who.rank);
     }
+    for (RankSight& sight : sights_) {
+      if (!sight.blind) sight.looked = clock_.Now();
+    }
     std::vector<RankSight> seen = sights_;
     for (RankSight& sight : sights_) {
       sight.batch = {};
@@ -43,7 +47,6 @@ class FakeSource final : public Source {
     return seen;
   }
   void Wait(Clock::Duration until) override { clock_.Advance(until - clock_.Now()); }
-  const std::string& host() const override { return host_; }
 
   /// Rank 2 stops in the middle of a step; the others get into the collective.
   void Freeze(bool inside) {
@@ -116,7 +119,6 @@ class FakeSource final : public Source {
   Clock::Duration sampled_{};
   ManualClock& clock_;
   std::vector<RankSight> sights_;
-  std::string host_ = "here";
   std::uint64_t step_ = 0;
   Clock::Duration ended_{};
   bool frozen_ = false;

@@ -22,6 +22,10 @@ constexpr std::chrono::seconds kIdleAfter{1};
 constexpr std::chrono::seconds kConsequence{10};
 /// And so long it takes until all are gone that one takes along.
 constexpr std::chrono::seconds kSettle{1};
+/// So long we wait for a job of which nothing can be seen any more.
+constexpr std::chrono::minutes kBlindMost{10};
+/// Steps that wait until all hosts were heard; 200 MB.
+constexpr std::size_t kHeldStepsMost = std::size_t{1} << 20U;
 /// Values of a rank that wait for the end of their step.
 constexpr std::size_t kPendingMost = 4096;
 
@@ -77,23 +81,39 @@ signal::Phase PhaseOf(const telemetry::SegmentState& state) {
                                                           : signal::Phase::kEvaluate;
 }
 
-JobEvents::JobEvents(JobRun run) : run_(std::move(run)) {}
+JobEvents::JobEvents(JobRun run)
+    : run_(std::move(run)), places_(static_cast<std::size_t>(run_.world)) {}
 
 void JobEvents::Push(decltype(signal::Event::what) what) {
   events_.push_back({.number = next_event_++, .received = received_, .what = std::move(what)});
 }
 
+/// Learns where ranks run. True where that is elsewhere than was taken for granted: with the first.
+bool JobEvents::Place(std::span<const RankSight> sights) {
+  bool moved = false;
+  for (const RankSight& sight : sights) {
+    if (sight.blind || ranks_.contains(sight.who.rank)) continue;
+    if (hosts_.empty()) {
+      for (signal::RankPlace& place : places_) place.host = sight.host;
+    }
+    if (hosts_.insert(sight.host).second) run_.hosts.push_back(sight.host);
+    std::string& host = places_[static_cast<std::size_t>(sight.who.rank)].host;
+    moved = moved || host != sight.host;
+    host = sight.host;
+  }
+  return moved;
+}
+
 void JobEvents::Open() {
   const auto world = static_cast<std::size_t>(run_.world);
-  std::vector<signal::RankPlace> places(world, signal::RankPlace{.host = run_.host});
-  Push(signal::JobOpened{run_.name, signal::Topology(std::move(places))});
+  Push(signal::JobOpened{run_.name, signal::Topology(places_)});
   if (frames_) samples_lost_before_ = samples_lost();
   frames_.emplace(world, metrics_);
   frames_->Advance(received_);
   // Only ranks that are seen here are waited for; others may run elsewhere, or record nothing.
   for (std::int32_t rank = 0; rank < run_.world; ++rank) {
     const auto known = ranks_.find(rank);
-    frames_->SetAlive(rank, known != ranks_.end() && !known->second.gone);
+    frames_->SetAlive(rank, known != ranks_.end() && !known->second.gone && !known->second.blind);
   }
   step_ = -1;
 }
@@ -102,7 +122,24 @@ bool JobEvents::IsOf(const RankSight& sight) const {
   if (sight.who.world != run_.world) return false;
   const auto known = ranks_.find(sight.who.rank);
   return known == ranks_.end() ||
-         (known->second.pid == sight.who.pid && known->second.start_time == sight.who.start_time);
+         (known->second.pid == sight.who.pid && known->second.start_time == sight.who.start_time &&
+          known->second.host == sight.host);
+}
+
+bool JobEvents::IsOnHost(std::int32_t rank, const std::string& host) const {
+  const auto known = ranks_.find(rank);
+  return known == ranks_.end() || known->second.host == host;
+}
+
+bool JobEvents::done() const {
+  bool any_blind = false;
+  for (const auto& [number, rank] : ranks_) {
+    if (!rank.gone && !rank.blind) return false;
+    any_blind = any_blind || (rank.blind && !rank.gone);
+  }
+  if (!any_blind) return !ranks_.empty();
+  const bool left = left_at_ && monotonic_ - *left_at_ >= kConsequence;
+  return left || (blind_since_ && monotonic_ - *blind_since_ >= kBlindMost);
 }
 
 std::size_t JobEvents::living() const {
@@ -123,13 +160,17 @@ std::uint64_t JobEvents::TakeDropped() {
 void JobEvents::Meet(const RankSight& sight) {
   records_lost_ += sight.batch.overwritten + sight.batch.malformed;
   auto [entry, is_new] = ranks_.try_emplace(
-      sight.who.rank, Rank{.pid = sight.who.pid, .start_time = sight.who.start_time});
+      sight.who.rank,
+      Rank{.pid = sight.who.pid, .start_time = sight.who.start_time, .host = sight.host});
   Rank& rank = entry->second;
   if (is_new) {
-    rank.cpu_changed = rank.last_end = monotonic_;
+    rank.cpu_changed = rank.last_end = sight.looked;
     frames_->SetAlive(sight.who.rank, true);
   }
-  if (rank.cpu_ticks != sight.cpu_ticks) rank.cpu_changed = monotonic_;
+  rank.looked = std::max(rank.looked, sight.looked - sight.unsure);
+  for (const telemetry::StepRecord& record : sight.batch.steps)
+    rank.last_end = std::max(rank.last_end, Clock::Duration(record.end_ns));
+  if (rank.cpu_ticks != sight.cpu_ticks) rank.cpu_changed = sight.looked;
   rank.cpu_ticks = sight.cpu_ticks;
 }
 
@@ -154,8 +195,8 @@ void JobEvents::TakeMachine(const RankSight& sight) {
 
 /// What the machine did until now, with the newest step that has ended: rates as their means.
 void JobEvents::AddMachine(std::int32_t rank, std::int64_t step) {
-  // A job that is all here has no network: what the machine sends again is not its.
-  const bool all_here = ranks_.size() == static_cast<std::size_t>(run_.world);
+  // A job that is all on one machine has no network: what that sends again is not its.
+  const bool all_here = hosts_.size() == 1 && ranks_.size() == static_cast<std::size_t>(run_.world);
   for (const auto& [metric, value] : std::exchange(ranks_.at(rank).machine, {})) {
     if (all_here && metric == Known::kRetransmits) continue;
     const bool mean = !IsLevel(metric);
@@ -188,9 +229,8 @@ bool JobEvents::BeginAgain(Rank& rank, std::uint64_t step) {
 
 void JobEvents::TakeStep(const Ended& ended) {
   using telemetry::Phase;
-  const telemetry::StepRecord& record = *ended.record;
+  const telemetry::StepRecord& record = ended.record;
   Rank& rank = ranks_.at(ended.rank);
-  rank.last_end = std::max(rank.last_end, Clock::Duration(record.end_ns));
   const bool counts = BeginAgain(rank, record.step);
   // Ranks need not sum the same number of steps: they are compared by their means, and what a frame
   // sums is put in where it is closed.
@@ -230,20 +270,39 @@ void JobEvents::TakeStep(const Ended& ended) {
                   .expected_slow = (record.flags & telemetry::kSlowFlag) != 0});
 }
 
-/// In the order in which steps ended, so that no rank runs ahead of the others.
-void JobEvents::TakeSteps(std::span<const RankSight> sights) {
-  std::vector<Ended> ended;
-  for (const RankSight& sight : sights) {
-    for (const telemetry::StepRecord& record : sight.batch.steps)
-      ended.push_back({sight.who.rank, &record, &record == &sight.batch.steps.back()});
+/// Up to when every rank that is in sight has been looked at: nothing older is still to come.
+Clock::Duration JobEvents::Horizon() const {
+  Clock::Duration horizon = Clock::Duration::max();
+  for (const auto& [number, rank] : ranks_) {
+    if (!rank.gone && !rank.blind) horizon = std::min(horizon, rank.looked);
   }
-  std::stable_sort(ended.begin(), ended.end(), [](const Ended& a, const Ended& b) {
-    return a.record->end_ns < b.record->end_ns;
+  return horizon;
+}
+
+/// In the order in which steps ended, so that no rank runs ahead of the others, as its host may be
+/// heard before theirs.
+void JobEvents::TakeSteps(std::span<const RankSight> sights) {
+  for (const RankSight& sight : sights) {
+    if (sight.blind) continue;
+    for (const telemetry::StepRecord& record : sight.batch.steps)
+      steps_.push_back({sight.who.rank, record, &record == &sight.batch.steps.back()});
+  }
+  std::stable_sort(steps_.begin(), steps_.end(), [](const Ended& a, const Ended& b) {
+    return a.record.end_ns < b.record.end_ns;
   });
-  for (const Ended& each : ended) {
-    TakeStep(each);
+  FeedSteps();
+}
+
+void JobEvents::FeedSteps() {
+  const Clock::Duration horizon = Horizon();
+  const std::size_t surplus = steps_.size() - std::min(steps_.size(), kHeldStepsMost);
+  std::size_t fed = 0;
+  while (fed < steps_.size() &&
+         (fed < surplus || Clock::Duration(steps_[fed].record.end_ns) <= horizon)) {
+    TakeStep(steps_[fed++]);
     TakeFrames();
   }
+  steps_.erase(steps_.begin(), steps_.begin() + static_cast<std::ptrdiff_t>(fed));
 }
 
 void JobEvents::TakeFrames() {
@@ -262,9 +321,11 @@ void JobEvents::TakeFrames() {
 
 void JobEvents::TakeProgress(const RankSight& sight) {
   Rank& rank = ranks_.at(sight.who.rank);
-  const bool overdue = monotonic_ - rank.last_end >= kOverdue;
+  // By when it was looked at: what another host has not told yet is no lack of progress.
+  const bool overdue = sight.looked - rank.last_end >= kOverdue;
   if (step_ < 0 || (!overdue && rank.settled)) return;
-  const bool sleeps = !sight.state.inside_collective && monotonic_ - rank.cpu_changed >= kIdleAfter;
+  const bool sleeps =
+      !sight.state.inside_collective && sight.looked - rank.cpu_changed >= kIdleAfter;
   const bool idle = overdue && (sight.stopped || sleeps);
   const signal::Progress now{
       .rank = sight.who.rank,
@@ -276,9 +337,9 @@ void JobEvents::TakeProgress(const RankSight& sight) {
   const bool same = rank.told && rank.told->step == now.step && rank.told->phase == now.phase &&
                     rank.told->sequence == now.sequence &&
                     rank.told->in_collective == now.in_collective && rank.told->idle == now.idle;
-  if (same && overdue && monotonic_ - rank.told_at < kSignOfLife) return;
+  if (same && overdue && sight.looked - rank.told_at < kSignOfLife) return;
   rank.told = now;
-  rank.told_at = monotonic_;
+  rank.told_at = sight.looked;
   rank.settled = !overdue;
   Push(now);
 }
@@ -291,18 +352,28 @@ void JobEvents::EndRank(const RankSight& sight) {
   frames_->SetAlive(sight.who.rank, false);
   TakeFrames();
   if (sight.state.closed) {
-    left_at_ = monotonic_;
+    left_at_ = sight.looked;
     Push(signal::RankEnded{.rank = sight.who.rank});
   } else {
-    if (held_.empty()) held_since_ = monotonic_;
+    if (held_.empty()) held_since_ = sight.looked + sight.unsure;
     held_.push_back(sight.who.rank);
   }
 }
 
+/// All that still live were looked at late enough to know whether they went with those held.
+bool JobEvents::SettledAll() const {
+  return std::all_of(ranks_.begin(), ranks_.end(), [this](const auto& entry) {
+    const Rank& rank = entry.second;
+    return rank.gone || rank.blind || rank.looked - held_since_ >= kSettle;
+  });
+}
+
 /// Processes that are gone without a word, told together once it is clear who went with whom: a
-/// launcher ends all others within a moment, and who was first cannot be seen from outside.
+/// launcher ends all others within a moment, and who was first cannot be seen from outside, least
+/// of all across hosts, whose clocks are known to some accuracy only.
 void JobEvents::TellHeld() {
-  if (held_.empty() || (!done() && monotonic_ - held_since_ < kSettle)) return;
+  if (held_.empty()) return;
+  if (!done() && (monotonic_ - held_since_ < kSettle || !SettledAll())) return;
   // When one has left, with whatever success, its launcher ends the others: that is not their
   // doing.
   const bool follows = left_at_ && held_since_ - *left_at_ < kConsequence;
@@ -313,33 +384,62 @@ void JobEvents::TellHeld() {
 
 void JobEvents::TakeEnds(std::span<const RankSight> sights) {
   for (const RankSight& sight : sights) {
-    if (sight.ended) EndRank(sight);
+    if (sight.ended && !sight.blind) EndRank(sight);
   }
+  FeedSteps();
   TellHeld();
-  if (done() && orderly_) Push(signal::JobClosed{});
+  const bool all_seen = std::none_of(ranks_.begin(), ranks_.end(), [](const auto& entry) {
+    return entry.second.blind && !entry.second.gone;
+  });
+  if (done() && orderly_ && all_seen) Push(signal::JobClosed{});
 }
 
 /// Ranks that the source shows no more, though it has not shown their end.
 void JobEvents::FindLost(std::span<const RankSight> sights) {
+  std::vector<char> shown(places_.size(), 0);
+  for (const RankSight& sight : sights) shown[static_cast<std::size_t>(sight.who.rank)] = 1;
   for (auto& [number, rank] : ranks_) {
-    const bool shown = std::any_of(sights.begin(), sights.end(),
-                                   [&, at = number](const auto& s) { return s.who.rank == at; });
-    if (shown || rank.gone) continue;
+    if (shown[static_cast<std::size_t>(number)] != 0 || rank.gone) continue;
     rank.gone = true;
     orderly_ = false;
+    if (rank.blind) continue;  // that was told
     frames_->SetAlive(number, false);
     TakeFrames();
     Push(signal::SourceLost{{number}});
   }
 }
 
+/// Ranks whose host is not heard any more, or again. Nothing is waited for from the blind side.
+void JobEvents::TakeBlind(std::span<const RankSight> sights) {
+  signal::SourceLost lost;
+  signal::SourceBack back;
+  for (const RankSight& sight : sights) {
+    const auto known = ranks_.find(sight.who.rank);
+    if (known == ranks_.end() || known->second.gone || known->second.blind == sight.blind) continue;
+    known->second.blind = sight.blind;
+    frames_->SetAlive(sight.who.rank, !sight.blind);
+    (sight.blind ? lost.ranks : back.ranks).push_back(sight.who.rank);
+  }
+  TakeFrames();
+  const bool none_seen = std::all_of(ranks_.begin(), ranks_.end(), [](const auto& entry) {
+    return entry.second.gone || entry.second.blind;
+  });
+  if (!none_seen) blind_since_.reset();
+  if (none_seen && !blind_since_) blind_since_ = monotonic_;
+  if (!lost.ranks.empty()) Push(std::move(lost));
+  if (!back.ranks.empty()) Push(std::move(back));
+}
+
 std::vector<signal::Event> JobEvents::Take(std::span<const RankSight> sights,
                                            Clock::Duration monotonic, signal::Time received) {
   monotonic_ = monotonic;
   received_ = received;
-  if (!frames_) Open();
+  const bool moved = Place(sights);
+  if (!frames_ || moved) Open();
   frames_->Advance(received);
+  TakeBlind(sights);
   for (const RankSight& sight : sights) {
+    if (sight.blind) continue;
     Meet(sight);
     TakeMetrics(sight);
     TakeMachine(sight);
@@ -347,7 +447,7 @@ std::vector<signal::Event> JobEvents::Take(std::span<const RankSight> sights,
   TakeSteps(sights);
   TakeFrames();
   for (const RankSight& sight : sights) {
-    if (!sight.ended) TakeProgress(sight);
+    if (!sight.ended && !sight.blind) TakeProgress(sight);
   }
   FindLost(sights);
   TakeEnds(sights);

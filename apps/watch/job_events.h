@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -22,7 +23,7 @@ signal::Phase PhaseOf(const telemetry::SegmentState& state);
 struct JobRun {
   std::string name;
   std::int32_t world = 1;
-  std::string host;  ///< that its ranks are watched on
+  std::vector<std::string> hosts{};  ///< that its ranks are watched on, as they were met
 };
 
 /// Makes events of what is seen of the ranks of one run of a job: frames of their step records,
@@ -40,8 +41,11 @@ class JobEvents {
 
   /// Whether the sight is of this run: the same world, and no other process for a rank it knows.
   bool IsOf(const RankSight& sight) const;
-  /// All ranks that were ever seen have ended: no more events come.
-  bool done() const { return !ranks_.empty() && living() == 0; }
+  /// Whether the rank, where it is known, runs on that host.
+  bool IsOnHost(std::int32_t rank, const std::string& host) const;
+  /// All ranks that were ever seen have ended: no more events come. A rank that we are blind to
+  /// counts as ended once others have left in order, or all are out of sight, for long enough.
+  bool done() const;
   const JobRun& run() const { return run_; }
   const signal::MetricTable& metrics() const { return metrics_; }
   std::size_t seen() const { return ranks_.size(); }
@@ -72,7 +76,10 @@ class JobEvents {
   struct Rank {
     std::int32_t pid = 0;
     std::uint64_t start_time = 0;
+    std::string host{};
     bool gone = false;
+    bool blind = false;
+    Clock::Duration looked{};
     std::uint64_t last_step = 0;
     bool any_step = false;
     int generation = 0;                          ///< times that its steps began again
@@ -88,10 +95,11 @@ class JobEvents {
   /// A step record and whose it is.
   struct Ended {
     std::int32_t rank;
-    const telemetry::StepRecord* record;
+    telemetry::StepRecord record;
     bool newest;  ///< of the rank's in this look
   };
 
+  bool Place(std::span<const RankSight> sights);
   void Open();
   void Push(decltype(signal::Event::what) what);
   void Meet(const RankSight& sight);
@@ -99,6 +107,8 @@ class JobEvents {
   void TakeMachine(const RankSight& sight);
   void AddMachine(std::int32_t rank, std::int64_t step);
   void TakeSteps(std::span<const RankSight> sights);
+  Clock::Duration Horizon() const;
+  void FeedSteps();
   void TakeStep(const Ended& ended);
   void AddSample(std::int32_t rank, signal::Known metric, std::int64_t step, double value);
   bool BeginAgain(Rank& rank, std::uint64_t step);
@@ -108,9 +118,13 @@ class JobEvents {
   void TellHeld();
   void TakeEnds(std::span<const RankSight> sights);
   void FindLost(std::span<const RankSight> sights);
+  void TakeBlind(std::span<const RankSight> sights);
+  bool SettledAll() const;
 
   JobRun run_;
   signal::MetricTable metrics_;
+  std::vector<signal::RankPlace> places_;  ///< [world]
+  std::set<std::string> hosts_;
   std::optional<signal::FrameAssembler> frames_;
   std::map<std::int32_t, Rank> ranks_;
   std::vector<signal::Event> events_;
@@ -120,10 +134,12 @@ class JobEvents {
   int generation_ = 0;
   std::int64_t step_ = -1;
   double step_seconds_ = 0.0;
-  std::vector<std::int32_t> held_;  ///< gone without a word, not told yet
-  Clock::Duration held_since_{};
-  std::optional<Clock::Duration> left_at_;  ///< when a recorder was closed last
-  bool orderly_ = true;                     ///< all that ended closed their recorder
+  std::vector<Ended> steps_;                    ///< that some host may still tell others before
+  std::vector<std::int32_t> held_;              ///< gone without a word, not told yet
+  Clock::Duration held_since_{};                ///< at the latest
+  std::optional<Clock::Duration> blind_since_;  ///< to all that have not ended
+  std::optional<Clock::Duration> left_at_;      ///< when a recorder was closed last
+  bool orderly_ = true;                         ///< all that ended closed their recorder
   std::uint64_t records_lost_ = 0;
   std::uint64_t samples_lost_before_ = 0;  ///< in the trainings before this one
   std::uint64_t dropped_told_ = 0;

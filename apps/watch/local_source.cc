@@ -55,7 +55,7 @@ LocalSource::LocalSource(LocalSourceOptions options, const Clock& clock)
       clock_(clock),
       proc_(options_.root + "/proc"),
       machine_(options_.root, options_.nvml),
-      host_(HostName()),
+      host_(options_.host.empty() ? HostName() : options_.host),
       job_in_name_(telemetry::MakeSegmentName(options_.job.c_str(), 0, 0, 0).job),
       pid_namespace_(PidNamespace()) {}
 
@@ -98,7 +98,7 @@ void LocalSource::FindNew() {
 }
 
 std::optional<RankSight> LocalSource::SightOf(Followed& rank) {
-  RankSight sight{.who = rank.reader.info()};
+  RankSight sight{.who = rank.reader.info(), .host = host_};
   // Looked at before the segment is read: what is dead now writes nothing later.
   const auto process = Living(sight.who.pid, sight.who.start_time, proc_);
   auto batch = rank.reader.Read();
@@ -109,6 +109,7 @@ std::optional<RankSight> LocalSource::SightOf(Followed& rank) {
   }
   sight.batch = *std::move(batch);
   sight.state = *std::move(state);
+  sight.looked = clock_.Now();
   sight.ended = !process || sight.state.closed;
   if (process) {
     sight.stopped = process->state == 'T' || process->state == 't';

@@ -21,6 +21,7 @@ struct LocalSourceOptions {
   std::string folder = telemetry::kSegmentFolder;
   std::string root;  ///< "", or a test's stand-in for the file system with /proc and /sys
   std::string nvml = telemetry::kNvmlLibrary;  ///< the GPUs' library; empty: none
+  std::string host;  ///< what this machine is called; empty: as it calls itself
 };
 
 /// The ranks on this machine that record into shared memory, as far as they are this user's and in
@@ -32,7 +33,7 @@ class LocalSource final : public Source {
   LocalSource(LocalSourceOptions options, const Clock& clock);
   std::vector<RankSight> Look() override;
   void Wait(Clock::Duration until) override;
-  const std::string& host() const override { return host_; }
+  const std::string& host() const { return host_; }
 
  private:
   struct Followed {

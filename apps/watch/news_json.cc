@@ -72,7 +72,7 @@ Json JobNews(Clock::Duration at, const JobEvents& job) {
   Json document = NewsOf(at, "job", job);
   document["world"] = job.run().world;
   document["ranks"] = job.seen();
-  document["hosts"] = Json::array({job.run().host});
+  document["hosts"] = job.run().hosts;
   return document;
 }
 

@@ -11,6 +11,8 @@ namespace {
 constexpr std::chrono::milliseconds kLookMost{250};
 constexpr int kLooksPerInterval = 4;
 constexpr std::int32_t kWorldMost = 1 << 17;  // more is a segment's claim that nobody believes
+/// Ranks of all jobs: what is kept for a job grows with its world, whoever claims it.
+constexpr std::int64_t kWorldsMost = 1 << 18;
 
 }  // namespace
 
@@ -25,7 +27,7 @@ Watcher::Watcher(WatcherOptions options, Source& source, const Clock& clock, Lis
 signal::Time Watcher::Received() const { return clock_.Now() + wall_offset_; }
 
 JobWatch& Watcher::Begin(const RankSight& sight) {
-  JobRun run{sight.who.job, sight.who.world, source_.host()};
+  JobRun run{sight.who.job, sight.who.world};
   jobs_.push_back(std::make_unique<JobWatch>(std::move(run), options_.detect));
   JobWatch& job = *jobs_.back();
   if (options_.record) {
@@ -40,24 +42,53 @@ JobWatch& Watcher::Begin(const RankSight& sight) {
   return job;
 }
 
+bool Watcher::IsBelievable(const telemetry::SegmentInfo& who) const {
+  return who.world >= 1 && who.world <= kWorldMost && who.rank >= 0 && who.rank < who.world;
+}
+
+/// The job of that name, begun where there is none; null where nothing is to be watched.
+JobWatch* Watcher::JobOf(const RankSight& sight) {
+  std::int64_t worlds = sight.who.world;
+  for (const auto& known : jobs_) {
+    if (known->events().run().name == sight.who.job) return known.get();
+    worlds += known->events().run().world;
+  }
+  if (sight.ended || sight.blind) return nullptr;
+  if (worlds > kWorldsMost) {
+    WarnOnce("job " + sight.who.job + " is not watched: the jobs that are have too many ranks");
+    return nullptr;
+  }
+  return &Begin(sight);
+}
+
+void Watcher::WarnOnce(const std::string& what) {
+  constexpr std::size_t kMost = 256;  // different ones; a peer must not fill the log
+  if (warned_.size() < kMost && warned_.insert(what).second) LogWarning(what);
+}
+
 /// Whose sights are whose. A job of the same name that comes while the first still runs is passed
-/// over until that has ended.
+/// over until that has ended; of two that say to be the same rank, the second is.
 std::map<JobWatch*, Watcher::Sights> Watcher::Assign(Sights sights) {
   std::map<JobWatch*, Sights> assigned;
+  std::map<const JobWatch*, std::vector<char>> taken;
+  const std::string* last_name = nullptr;
+  JobWatch* job = nullptr;
   for (RankSight& sight : sights) {
-    if (sight.who.world < 1 || sight.who.world > kWorldMost || sight.who.rank < 0 ||
-        sight.who.rank >= sight.who.world)
-      continue;
-    const auto job = std::find_if(jobs_.begin(), jobs_.end(), [&](const auto& known) {
-      return known->events().run().name == sight.who.job;
-    });
-    if (job == jobs_.end() && sight.ended) continue;  // nothing to watch any more
-    JobWatch& watch = job == jobs_.end() ? Begin(sight) : **job;
-    Sights& mine = assigned[&watch];
-    const bool twice = std::any_of(mine.begin(), mine.end(), [&](const RankSight& other) {
-      return other.who.rank == sight.who.rank;
-    });
-    if (watch.events().IsOf(sight) && !twice) mine.push_back(std::move(sight));
+    if (!IsBelievable(sight.who)) continue;
+    if (job == nullptr || *last_name != sight.who.job) job = JobOf(sight);
+    if (job == nullptr) continue;
+    last_name = &job->events().run().name;
+    std::vector<char>& ranks = taken[job];
+    ranks.resize(static_cast<std::size_t>(job->events().run().world));
+    const auto at = static_cast<std::size_t>(sight.who.rank);
+    const bool twice = at < ranks.size() && ranks[at] != 0;
+    if (!twice && job->events().IsOf(sight)) {
+      ranks[at] = 1;
+      assigned[job].push_back(std::move(sight));
+    } else if (!job->events().IsOnHost(sight.who.rank, sight.host)) {
+      WarnOnce("job " + sight.who.job + ": rank " + std::to_string(sight.who.rank) + " of host " +
+               sight.host + " is passed over: another process has that rank");
+    }
   }
   return assigned;
 }
@@ -66,8 +97,9 @@ void Watcher::Announce(JobWatch& job) {
   const JobEvents& events = job.events();
   const bool all = events.seen() == static_cast<std::size_t>(events.run().world);
   if (!all && events.step() < 0) return;
-  if (std::find(announced_.begin(), announced_.end(), &job) != announced_.end()) return;
-  announced_.push_back(&job);
+  const auto [told, first] = announced_.try_emplace(&job, all);
+  if (!first && (told->second || !all)) return;
+  told->second = all;
   listener_.OnJob(events);
 }
 
@@ -79,7 +111,7 @@ void Watcher::Tell(JobWatch& job, const std::vector<Told>& told) {
 void Watcher::End(JobWatch& job) {
   Tell(job, job.Finish(Received()));
   listener_.OnEnd(job);
-  std::erase(announced_, &job);
+  announced_.erase(&job);
 }
 
 void Watcher::Look() {

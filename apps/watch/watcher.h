@@ -5,7 +5,9 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/clock.h"
@@ -38,7 +40,8 @@ class Listener {
   virtual ~Listener() = default;
   /// Every look at a job, before anything else of it.
   virtual void OnLook(const JobLook& look) = 0;
-  /// All ranks of the job are seen, or its first steps have ended.
+  /// All ranks of the job are seen, or its first steps have ended; and once more when those that
+  /// were missing then are seen too.
   virtual void OnJob(const JobEvents& job) = 0;
   virtual void OnIncident(const JobEvents& job, const Told& told) = 0;
   /// All its ranks have ended, or watching has.
@@ -75,6 +78,9 @@ class Watcher {
   using Sights = std::vector<RankSight>;
   signal::Time Received() const;
   JobWatch& Begin(const RankSight& sight);
+  bool IsBelievable(const telemetry::SegmentInfo& who) const;
+  JobWatch* JobOf(const RankSight& sight);
+  void WarnOnce(const std::string& what);
   std::map<JobWatch*, Sights> Assign(Sights sights);
   void Announce(JobWatch& job);
   void Tell(JobWatch& job, const std::vector<Told>& told);
@@ -88,7 +94,8 @@ class Watcher {
   Clock::Duration next_look_{};
   Clock::Duration next_judgement_{};
   std::vector<std::unique_ptr<JobWatch>> jobs_;
-  std::vector<const JobWatch*> announced_;
+  std::map<const JobWatch*, bool> announced_;  ///< and whether all ranks were seen by then
+  std::set<std::string> warned_;
   bool any_job_ = false;
   bool found_any_ = false;
 };

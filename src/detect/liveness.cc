@@ -26,6 +26,26 @@ bool Moved(const signal::Progress& a, const signal::Progress& b) {
          a.in_collective != b.in_collective;
 }
 
+/// "ranks 2-3, 7"; of many ranges the first.
+std::string RangesOf(const std::vector<std::int32_t>& ranks) {
+  constexpr int kShown = 8;
+  std::string text = ranks.size() == 1 ? "rank " : "ranks ";
+  int shown = 0;
+  for (std::size_t at = 0; at < ranks.size() && shown <= kShown; ++shown) {
+    std::size_t end = at;
+    while (end + 1 < ranks.size() && ranks[end + 1] == ranks[end] + 1) ++end;
+    if (shown > 0) text += ", ";
+    if (shown == kShown) {
+      text += fmt::format("and {} more", ranks.size() - at);
+    } else {
+      text +=
+          end == at ? fmt::format("{}", ranks[at]) : fmt::format("{}-{}", ranks[at], ranks[end]);
+    }
+    at = end + 1;
+  }
+  return text;
+}
+
 std::string EndOf(const signal::RankEnded& ended, std::int64_t step) {
   if (ended.signal != 0)
     return fmt::format("rank {} was ended by signal {} after step {}", ended.rank, ended.signal,
@@ -39,7 +59,10 @@ std::string EndOf(const signal::RankEnded& ended, std::int64_t step) {
 }  // namespace
 
 LivenessDetector::LivenessDetector(const signal::Topology& topology, const DetectOptions& options)
-    : options_(options), world_(topology.world()), standing_(topology.world()) {}
+    : options_(options),
+      topology_(topology),
+      world_(topology.world()),
+      standing_(topology.world()) {}
 
 bool LivenessDetector::Exists(std::int32_t rank) const {
   return rank >= 0 && static_cast<std::size_t>(rank) < world_;
@@ -93,8 +116,8 @@ void LivenessDetector::FindMissing(const signal::Frame& frame, FindingSink& sink
       standing.seen = true;
       standing.missing = 0;
       if (standing.lost) back.push_back(static_cast<std::int32_t>(r));
-    } else if (standing.seen && !standing.ended && ++standing.missing == kMissingFrames &&
-               !standing.lost) {
+    } else if (standing.seen && !standing.ended && !standing.blind &&
+               ++standing.missing == kMissingFrames && !standing.lost) {
       lost.push_back(static_cast<std::int32_t>(r));
     }
   }
@@ -121,6 +144,46 @@ void LivenessDetector::MarkLost(const std::vector<std::int32_t>& ranks, bool los
       lost_.erase(rank);
     }
   }
+}
+
+/// One finding a host: what is away is its agent.
+void LivenessDetector::GoBlind(const std::vector<std::int32_t>& ranks, signal::Time at,
+                               FindingSink& sink) {
+  std::map<std::string, std::vector<std::int32_t>> by_host;
+  for (const std::int32_t rank : ranks) {
+    if (!Exists(rank) || standing_[static_cast<std::size_t>(rank)].blind) continue;
+    standing_[static_cast<std::size_t>(rank)].blind = true;
+    by_host[topology_.place(static_cast<std::size_t>(rank)).host].push_back(rank);
+  }
+  for (auto& [host, mine] : by_host) {
+    std::sort(mine.begin(), mine.end());
+    signal::Finding finding = sink.New(FindingKind::kBlind, "liveness", step_, at);
+    finding.host = host;
+    finding.evidence =
+        fmt::format("blind to {} on {} since about step {}: its agent is silent", RangesOf(mine),
+                    host.empty() ? "a host without a name" : host, step_);
+    finding.ranks = std::move(mine);
+    sink.Add(finding);
+    blind_.push_back(std::move(finding));
+  }
+}
+
+void LivenessDetector::SeeAgain(const std::vector<std::int32_t>& ranks, signal::Time at,
+                                FindingSink& sink) {
+  for (const std::int32_t rank : ranks) {
+    if (!Exists(rank)) continue;
+    Standing& standing = standing_[static_cast<std::size_t>(rank)];
+    standing.blind = false;
+    standing.missing = 0;
+    if (standing.known) standing.moved = standing.heard = at;
+  }
+  std::erase_if(blind_, [&](signal::Finding& told) {
+    const bool still = std::any_of(told.ranks.begin(), told.ranks.end(), [&](std::int32_t rank) {
+      return standing_[static_cast<std::size_t>(rank)].blind;
+    });
+    if (!still) sink.Close(told, at);
+    return !still;
+  });
 }
 
 void LivenessDetector::CloseSilence(signal::Time now, FindingSink& sink) {
@@ -167,9 +230,9 @@ void LivenessDetector::OnEvent(const signal::Event& event, const Surroundings& /
     finding.evidence = EndOf(*ended, step_);
     sink.Add(std::move(finding));
   } else if (const auto* lost = std::get_if<signal::SourceLost>(&event.what)) {
-    MarkLost(lost->ranks, true, event.received, sink);
+    GoBlind(lost->ranks, event.received, sink);
   } else if (const auto* back = std::get_if<signal::SourceBack>(&event.what)) {
-    MarkLost(back->ranks, false, event.received, sink);
+    SeeAgain(back->ranks, event.received, sink);
   } else if (std::holds_alternative<signal::JobClosed>(event.what)) {
     closed_ = true;
   }
@@ -177,7 +240,7 @@ void LivenessDetector::OnEvent(const signal::Event& event, const Surroundings& /
 
 bool LivenessDetector::IsSilent(const Standing& standing, std::uint64_t sequence,
                                 signal::Time now) const {
-  if (standing.ended || standing.lost) return false;
+  if (standing.ended || standing.lost || standing.blind) return false;
   if (!standing.known) return standing.seen;
   const bool quiet = signal::Seconds(now - standing.moved) >= options_.silence_seconds;
   // One that is stopped inside the collective keeps the others in it, wherever it got to.
@@ -191,7 +254,8 @@ bool LivenessDetector::IsSilent(const Standing& standing, std::uint64_t sequence
 LivenessDetector::Waiting LivenessDetector::WhoWaits() const {
   Waiting waiting;
   for (const Standing& standing : standing_) {
-    if (!standing.known || !standing.last.in_collective || standing.last.idle) continue;
+    const bool waits = standing.known && standing.last.in_collective && !standing.last.idle;
+    if (!waits || standing.blind) continue;
     const bool none = waiting.count++ == 0;
     waiting.sequence = std::max(waiting.sequence, standing.last.sequence);
     waiting.first = none ? standing.last.sequence : std::min(waiting.first, standing.last.sequence);
@@ -231,11 +295,24 @@ void LivenessDetector::TellSilent(const Waiting& waiting, signal::Time now, Find
     stopped = stopped && standing_[r].known && standing_[r].last.idle;
   }
   const bool overdue = !first_step && gap > std::max(patience, kGapFactor * longest_gap_);
-  if (silent.empty() || 2 * silent.size() > world_ || !(stopped || overdue)) return;
-  signal::Finding finding = sink.New(FindingKind::kRankSilent, "liveness", step_ + 1, now);
-  finding.evidence = fmt::format(
-      "rank {} has not moved for {:.1f} s while {} of {} ranks wait for it in collective {}",
-      fmt::join(silent, ", "), gap, waiting.count, world_, waiting.sequence);
+  // Nobody in sight keeps the others: then it is somebody who is not.
+  std::string host;
+  const bool unseen = silent.empty();
+  if (unseen) silent = BlindRanks(host);
+  const bool certain = unseen ? overdue : stopped || overdue;
+  if (silent.empty() || 2 * silent.size() > world_ || !certain) return;
+  signal::Finding finding = sink.New(unseen ? FindingKind::kHostLost : FindingKind::kRankSilent,
+                                     "liveness", step_ + 1, now);
+  finding.host = host;
+  finding.evidence =
+      unseen ? fmt::format(
+                   "nothing is heard of {}, and {} of {} ranks have waited for {:.1f} s "
+                   "in collective {}",
+                   RangesOf(silent), waiting.count, world_, gap, waiting.sequence)
+             : fmt::format(
+                   "rank {} has not moved for {:.1f} s while {} of {} ranks wait for it in "
+                   "collective {}",
+                   fmt::join(silent, ", "), gap, waiting.count, world_, waiting.sequence);
   finding.ranks = std::move(silent);
   Open(std::move(finding), since, sink);
 }
@@ -247,8 +324,9 @@ void LivenessDetector::TellAllWait(const Waiting& waiting, signal::Time now, Fin
   const auto running = std::count_if(standing_.begin(), standing_.end(),
                                      [](const Standing& standing) { return !standing.ended; });
   const bool all = waiting.count == static_cast<std::size_t>(running);
-  const bool blind = std::any_of(standing_.begin(), standing_.end(),
-                                 [](const Standing& standing) { return standing.lost; });
+  const bool blind = std::any_of(standing_.begin(), standing_.end(), [](const Standing& standing) {
+    return standing.lost || standing.blind;
+  });
   const double waited = signal::Seconds(now - waiting.last);
   if (!all || blind || waited < kAllWaitFactor * options_.silence_seconds ||
       waited < kGapFactor * longest_gap_) {
@@ -265,12 +343,25 @@ void LivenessDetector::TellAllWait(const Waiting& waiting, signal::Time now, Fin
   Open(std::move(finding), waiting.last, sink);
 }
 
+std::vector<std::int32_t> LivenessDetector::BlindRanks(std::string& host) const {
+  std::vector<std::int32_t> ranks;
+  for (std::size_t r = 0; r < world_; ++r) {
+    if (!standing_[r].blind || standing_[r].ended) continue;
+    const std::string& here = topology_.place(r).host;
+    host = ranks.empty() || host == here ? here : "";
+    ranks.push_back(static_cast<std::int32_t>(r));
+  }
+  return ranks;
+}
+
 void LivenessDetector::Finish(signal::Time now, FindingSink& sink) {
   CloseSilence(now, sink);
   for (auto& [rank, told] : lost_) {
     sink.Close(told, now);
   }
   lost_.clear();
+  for (signal::Finding& told : blind_) sink.Close(told, now);
+  blind_.clear();
 }
 
 }  // namespace ringward::detect

@@ -20,8 +20,9 @@ namespace ringward::detect {
 /// - all of them inside a collective, none of them stopped, for longer than a step ever took
 ///   (kAllWait);
 /// - a process that has ended while the job has not (kRankEnded);
-/// - a rank of which frames hold nothing although the job goes on, or whose source is known to be
-///   away: we are blind, the rank may be well (kSourceLost).
+/// - a rank of which frames hold nothing although the job goes on (kSourceLost);
+/// - ranks whose source is known to be away (kBlind): they may be well. Where the others wait and
+///   nobody who is in sight keeps them, their host is gone (kHostLost).
 /// Before the first frame nothing is known of how long a step takes, and ranks load, compile and
 /// wait for one another: there only processes that do not run are told, after six times as long.
 class LivenessDetector final : public Detector {
@@ -43,8 +44,9 @@ class LivenessDetector final : public Detector {
     bool known = false;
     bool seen = false;  ///< has been in a frame; of others it is nobody's duty to report here
     bool ended = false;
-    bool lost = false;  ///< its source is away
-    int missing = 0;    ///< frames in a row without it
+    bool lost = false;   ///< frames hold nothing of it
+    bool blind = false;  ///< its source is away
+    int missing = 0;     ///< frames in a row without it
   };
 
   void FindStalled(const signal::Frame& frame, FindingSink& sink);
@@ -67,9 +69,14 @@ class LivenessDetector final : public Detector {
   void CloseSilence(signal::Time now, FindingSink& sink);
   void MarkLost(const std::vector<std::int32_t>& ranks, bool lost, signal::Time at,
                 FindingSink& sink);
+  void GoBlind(const std::vector<std::int32_t>& ranks, signal::Time at, FindingSink& sink);
+  void SeeAgain(const std::vector<std::int32_t>& ranks, signal::Time at, FindingSink& sink);
+  /// Ranks that are out of sight, and their host where it is one.
+  std::vector<std::int32_t> BlindRanks(std::string& host) const;
   bool Exists(std::int32_t rank) const;
 
   DetectOptions options_;
+  const signal::Topology topology_;
   const std::size_t world_;
   std::vector<Standing> standing_;
   StepTimes times_;
@@ -79,9 +86,10 @@ class LivenessDetector final : public Detector {
   signal::Time last_frame_{};
   double longest_gap_ = 0.0;  ///< seconds between frames of the healthy job
   bool closed_ = false;
-  signal::Finding silence_;                       ///< open kRankSilent or kAllWait
+  signal::Finding silence_;                       ///< open kRankSilent, kAllWait or kHostLost
   signal::Time silent_since_{};                   ///< of it
   std::map<std::int32_t, signal::Finding> lost_;  ///< open kSourceLost, by rank
+  std::vector<signal::Finding> blind_;            ///< open kBlind, one a host
 };
 
 }  // namespace ringward::detect

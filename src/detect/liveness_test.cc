@@ -167,13 +167,14 @@ TEST(LivenessTest, EventsSayWhatTheySay) {
       {"left with an error", {signal::RankEnded{2, 3, 0}}, {"rank-ended 2"}, true},
       {"left well", {signal::RankEnded{2, 0, 0}}, {}, true},
       {"nobody ended", {signal::RankEnded{7, 1, 0}, signal::RankEnded{-1, 1, 0}}, {}, true},
-      {"blind to two", {signal::SourceLost{{0, 1}}}, {"source-lost 0", "source-lost 1"}, false},
-      {"blind and back",
-       {signal::SourceLost{{3}}, signal::SourceBack{{3}}},
-       {"source-lost 3"},
-       true},
+      {"blind to two", {signal::SourceLost{{1, 0}}}, {"blind 0 1"}, false},
+      {"blind and back", {signal::SourceLost{{3}}, signal::SourceBack{{3}}}, {"blind 3"}, true},
+      {"half of a host is back",
+       {signal::SourceLost{{2, 3}}, signal::SourceBack{{3}}},
+       {"blind 2 3"},
+       false},
       {"back without having gone", {signal::SourceBack{{3}}}, {}, true},
-      {"lost twice", {signal::SourceLost{{3}}, signal::SourceLost{{3}}}, {"source-lost 3"}, false},
+      {"lost twice", {signal::SourceLost{{3}}, signal::SourceLost{{3}}}, {"blind 3"}, false},
       {"blind to nobody", {signal::SourceLost{{9, -1}}}, {}, true},
   };
   for (const Case& c : cases) {
@@ -185,6 +186,60 @@ TEST(LivenessTest, EventsSayWhatTheySay) {
       told.push_back(Brief(finding));
       EXPECT_EQ(finding.over, c.over) << told.back();
     }
+    EXPECT_EQ(told, c.told);
+  }
+}
+
+TEST(LivenessTest, BlindnessIsToldByHost) {
+  SmallJob small{.world = 12, .steps = kStepsBefore};
+  DetectorSet detectors({});
+  signal::Time now{};
+  for (const signal::Event& event : EventsOf(small)) {
+    detectors.OnEvent(event);
+    now = event.received;
+  }
+  detectors.OnEvent({0, now, signal::SourceLost{{4, 5, 7, 9, 6, 11}}});
+  const auto told = detectors.Take();
+  ASSERT_EQ(told.size(), 2U);
+  EXPECT_EQ(told[0].host, "node1");
+  EXPECT_EQ(Brief(told[0]), "blind 4 5 6 7");
+  EXPECT_EQ(told[0].evidence,
+            "blind to ranks 4-7 on node1 since about step 19: its agent is silent");
+  EXPECT_EQ(Brief(told[1]), "blind 9 11");
+}
+
+// The job goes on: nobody waits, and those out of sight may be well. It stands still, and nobody in
+// sight keeps it: then it is they who do.
+TEST(LivenessTest, WhoIsOutOfSightIsSuspectedOnlyWhereTheOthersWait) {
+  using enum Stands;
+  const struct {
+    const char* title;
+    std::vector<std::int32_t> lost;
+    std::vector<Stands> ranks;
+    std::vector<std::string> told;
+  } cases[] = {
+      {"others wait",
+       {2, 3},
+       {kWaits, kWaits, kSaysNothing, kSaysNothing},
+       {"blind 2 3", "host-lost 2 3"}},
+      {"others work", {2, 3}, {kWorks, kMoves, kSaysNothing, kSaysNothing}, {"blind 2 3"}},
+      {"one in sight is stopped",
+       {3},
+       {kWaits, kFrozen, kWaits, kSaysNothing},
+       {"blind 3", "rank-silent 1"}},
+      {"most are out of sight",
+       {1, 2, 3},
+       {kWaits, kSaysNothing, kSaysNothing, kSaysNothing},
+       {"blind 1 2 3"}},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.title);
+    Standstill job(4, 1.0);
+    job.detectors.OnEvent({0, job.now, signal::SourceLost{c.lost}});
+    for (int second = 1; second <= 30; ++second) job.Second(c.ranks, second);
+    std::vector<std::string> told;
+    for (const signal::Finding& finding : Latest(job.detectors.Take()))
+      told.push_back(Brief(finding));
     EXPECT_EQ(told, c.told);
   }
 }

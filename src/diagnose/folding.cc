@@ -21,7 +21,7 @@ bool IsJobTime(FindingKind kind) {
 }
 bool IsStop(FindingKind kind) {
   return IsOneOf(kind, {FindingKind::kRankStalled, FindingKind::kRankSilent,
-                        FindingKind::kRankEnded, FindingKind::kAllWait});
+                        FindingKind::kRankEnded, FindingKind::kAllWait, FindingKind::kHostLost});
 }
 bool IsNumber(FindingKind kind) {
   return IsOneOf(kind,
@@ -109,17 +109,22 @@ bool IsRankTime(FindingKind kind) {
 }
 
 int Decisiveness(FindingKind kind) {
-  constexpr FindingKind kOrder[] = {
-      FindingKind::kUnusual,          FindingKind::kThreshold,     FindingKind::kAllSlow,
-      FindingKind::kWaitSlow,         FindingKind::kUnevenWork,    FindingKind::kHostBusy,
-      FindingKind::kStageSlow,        FindingKind::kClockSkew,     FindingKind::kSourceLost,
-      FindingKind::kGradientVanishes, FindingKind::kLossSpike,     FindingKind::kGradientExplodes,
-      FindingKind::kLossDiverging,    FindingKind::kRankApart,     FindingKind::kReplicasDiffer,
-      FindingKind::kRankTail,         FindingKind::kRankSlow,      FindingKind::kRankStarved,
-      FindingKind::kRankThrottled,    FindingKind::kRetransmits,   FindingKind::kHostSwaps,
-      FindingKind::kDiskRunsOut,      FindingKind::kMemoryRunsOut, FindingKind::kMemoryTrend,
-      FindingKind::kNonFinite,        FindingKind::kAllWait,       FindingKind::kRankStalled,
-      FindingKind::kRankSilent,       FindingKind::kRankEnded,     FindingKind::kGpuErrors};
+  constexpr FindingKind kOrder[] = {FindingKind::kUnusual,          FindingKind::kThreshold,
+                                    FindingKind::kAllSlow,          FindingKind::kWaitSlow,
+                                    FindingKind::kUnevenWork,       FindingKind::kHostBusy,
+                                    FindingKind::kStageSlow,        FindingKind::kClockSkew,
+                                    FindingKind::kSourceLost,       FindingKind::kBlind,
+                                    FindingKind::kGradientVanishes, FindingKind::kLossSpike,
+                                    FindingKind::kGradientExplodes, FindingKind::kLossDiverging,
+                                    FindingKind::kRankApart,        FindingKind::kReplicasDiffer,
+                                    FindingKind::kRankTail,         FindingKind::kRankSlow,
+                                    FindingKind::kRankStarved,      FindingKind::kRankThrottled,
+                                    FindingKind::kRetransmits,      FindingKind::kHostSwaps,
+                                    FindingKind::kDiskRunsOut,      FindingKind::kMemoryRunsOut,
+                                    FindingKind::kMemoryTrend,      FindingKind::kNonFinite,
+                                    FindingKind::kAllWait,          FindingKind::kRankStalled,
+                                    FindingKind::kRankSilent,       FindingKind::kRankEnded,
+                                    FindingKind::kHostLost,         FindingKind::kGpuErrors};
   return static_cast<int>(std::find(std::begin(kOrder), std::end(kOrder), kind) -
                           std::begin(kOrder));
 }
@@ -142,14 +147,22 @@ bool BelongTogether(const Finding& member, const Finding& later, const signal::T
     return member.kind == FindingKind::kNonFinite || NearInSteps(member, later);
   }
   if (IsStop(member.kind)) {
-    if (IsStop(later.kind)) return ShareARank(member, later) || NearInTime(member, later);
+    // Those that wait for a host in vain end in the end.
+    const bool in_vain = member.kind == FindingKind::kHostLost && !member.over;
+    if (IsStop(later.kind))
+      return ShareARank(member, later) || NearInTime(member, later) || in_vain;
+    // Whom we are blind to is told, unless they are known to be gone.
+    if (later.kind == FindingKind::kBlind)
+      return ShareARank(member, later) &&
+             IsOneOf(member.kind, {FindingKind::kRankEnded, FindingKind::kHostLost});
     if (later.kind == FindingKind::kSourceLost)
       return ShareARank(member, later) || NearInTime(member, later);
     return (IsRankTime(later.kind) || IsJobTime(later.kind)) && NearInSteps(member, later);
   }
   if (IsStop(later.kind)) {
+    const bool blind = member.kind == FindingKind::kBlind && !member.over;
     return ShareARank(member, later) &&
-           IsOneOf(member.kind, {FindingKind::kSourceLost, FindingKind::kMemoryTrend});
+           (blind || IsOneOf(member.kind, {FindingKind::kSourceLost, FindingKind::kMemoryTrend}));
   }
   if (member.kind == FindingKind::kRetransmits || later.kind == FindingKind::kRetransmits) {
     const FindingKind other = member.kind == FindingKind::kRetransmits ? later.kind : member.kind;
@@ -165,7 +178,8 @@ bool BelongTogether(const Finding& member, const Finding& later, const signal::T
   const bool same_kind = member.kind == later.kind;
   if (same_kind && later.kind == FindingKind::kMemoryTrend)
     return ShareAHost(member, later, topology);
-  return same_kind && later.kind == FindingKind::kSourceLost && NearInTime(member, later);
+  return same_kind && IsOneOf(later.kind, {FindingKind::kSourceLost, FindingKind::kBlind}) &&
+         NearInTime(member, later);
 }
 
 }  // namespace ringward::diagnose

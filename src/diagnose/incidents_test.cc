@@ -183,6 +183,8 @@ TEST(IncidentsTest, GpusAreNamed) {
 TEST(IncidentsTest, StopsAreNamed) {
   Finding aborted = Made(kRankEnded, {0, 1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15});
   aborted.at += std::chrono::seconds(1);
+  Finding late = Made(kRankEnded, {0, 1, 2});
+  late.at += std::chrono::minutes(5);
   ExpectIncidents({
       {"frozen", {Made(kRankSilent, {2})}, {"resource-contention rank-frozen 2"}},
       {"stalled", {Made(kRankStalled, {2})}, {"communication rank-stalled 2"}},
@@ -205,6 +207,19 @@ TEST(IncidentsTest, StopsAreNamed) {
       {"blind to a host",
        {Made(kSourceLost, {4}), Made(kSourceLost, {5})},
        {"communication lost-reports 4 5"}},
+      {"the agent of a host is silent",
+       {OfHost(Made(kBlind, {4, 5, 6, 7}), "node1")},
+       {"communication blind node1"}},
+      {"agents of two hosts are silent",
+       {OfHost(Made(kBlind, {4, 5, 6, 7}), "node1"), OfHost(Made(kBlind, {8, 9}), "node2")},
+       {"communication blind node1 node2"}},
+      {"a host is gone, and in the end the others give up",
+       {OfHost(Made(kBlind, {4, 5, 6, 7}), "node1"), OfHost(Made(kHostLost, {4, 5, 6, 7}), "node1"),
+        late},
+       {"hardware host-lost 4 5 6 7 node1"}},
+      {"one is killed, later another host's agent is silent",
+       {Made(kRankEnded, {2}), OfHost(Made(kBlind, {4, 5}), "node1")},
+       {"process-crash killed 2", "communication blind node1"}},
       {"blind to all",
        {Made(kSourceLost, {0, 1, 2, 3, 4, 5, 6, 7, 8})},
        {"communication lost-reports"}},
@@ -271,7 +286,7 @@ TEST(IncidentsTest, ACauseAddsUpItsFindings) {
   EXPECT_EQ(cause.evidence[0].text, culprit.evidence) << "the decisive one first";
   EXPECT_DOUBLE_EQ(cause.lost_seconds, 10.0);
   EXPECT_DOUBLE_EQ(cause.speedup_without, 2.0) << "half of the time was lost";
-  EXPECT_NE(cause.summary.find("slow-rank: rank 3; "), std::string::npos) << cause.summary;
+  EXPECT_NE(cause.summary.find("slow-rank: rank 3 on node0; "), std::string::npos) << cause.summary;
   EXPECT_FALSE(cause.over);
   // Over when all of it is over, however late that is.
   symptom.over = true;

@@ -63,6 +63,11 @@ constexpr Rule kRules[] = {
      Severity::kCritical},
     {FindingKind::kSourceLost, Category::kCommunication, "lost-reports", true, 0.7, Remedy::kNone,
      "see whether the agent of that host runs and reaches the aggregator; the job itself goes on"},
+    {FindingKind::kBlind, Category::kCommunication, "blind", false, 0.9, Remedy::kNone,
+     "see whether the agent of that host runs and reaches the aggregator; nothing is known of its "
+     "ranks, which may be well"},
+    {FindingKind::kHostLost, Category::kHardware, "host-lost", true, 0.6, Remedy::kNone,
+     "see whether that host is up and reaches the network; restart the job without it if not"},
     {FindingKind::kNonFinite, Category::kNumerics, "non-finite", true, 0.95, Remedy::kRollback,
      "look at that rank's rows of that step; go back to the last checkpoint and skip them",
      Severity::kCritical},
@@ -206,9 +211,27 @@ void DoubtNetwork(const signal::Topology& topology, Cause& cause) {
   cause.remedy = "see what else runs on that machine: all ranks wait longer for each other";
 }
 
-std::string Sentence(const Cause& cause, const Finding& leader, std::size_t world) {
-  std::string who =
-      cause.culprit_ranks.empty() ? "no rank in particular" : ListOf(cause.culprit_ranks);
+/// " on node7" where the job has several hosts and all of the ranks run on one.
+std::string PlaceOf(const std::vector<std::int32_t>& ranks, const signal::Topology& topology) {
+  const auto host = [&](std::size_t rank) -> const std::string& {
+    static const std::string none;
+    return rank < topology.world() ? topology.place(rank).host : none;
+  };
+  const std::string& first = host(static_cast<std::size_t>(ranks.front()));
+  bool several = false;
+  for (std::size_t rank = 0; rank < topology.world(); ++rank)
+    several = several || host(rank) != first;
+  const bool together = std::all_of(ranks.begin(), ranks.end(), [&](std::int32_t rank) {
+    return host(static_cast<std::size_t>(rank)) == first;
+  });
+  return several && together && !first.empty() ? " on " + first : "";
+}
+
+std::string Sentence(const Cause& cause, const Finding& leader, const signal::Topology& topology) {
+  const std::size_t world = topology.world();
+  std::string who = cause.culprit_ranks.empty()
+                        ? "no rank in particular"
+                        : ListOf(cause.culprit_ranks) + PlaceOf(cause.culprit_ranks, topology);
   if (!cause.culprit_hosts.empty())
     who = fmt::format("host {}", fmt::join(cause.culprit_hosts, ", "));
   std::string text = fmt::format("{}: {}; {}", cause.cause, who, leader.evidence);
@@ -320,7 +343,8 @@ Cause Judge(std::span<const Finding> findings, const signal::Topology& topology,
   if (IsRankTime(leader.kind) && leader.phase != signal::Phase::kData) DoubtStage(topology, cause);
   if (leader.kind == FindingKind::kWaitSlow) DoubtNetwork(topology, cause);
   NameInput(leader, cause);
-  if (leader.kind == FindingKind::kRankStarved) cause.victim_ranks = RanksOf(findings, leader);
+  if (leader.kind == FindingKind::kRankStarved || leader.kind == FindingKind::kBlind)
+    cause.victim_ranks = RanksOf(findings, leader);
   if (!cause.culprit_ranks.empty()) {
     for (std::size_t r = 0; r < topology.world(); ++r) {
       const auto rank = static_cast<std::int32_t>(r);
@@ -329,7 +353,7 @@ Cause Judge(std::span<const Finding> findings, const signal::Topology& topology,
       }
     }
   }
-  cause.summary = Sentence(cause, leader, topology.world());
+  cause.summary = Sentence(cause, leader, topology);
   return cause;
 }
 

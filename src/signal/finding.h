@@ -43,8 +43,10 @@ enum class FindingKind : std::uint8_t {
   kGpuErrors,       ///< a rank's GPU counts memory errors beyond repair
   kThreshold,       ///< a number lies beyond a limit that the user has set
   kUnusual,         ///< a learned model has not seen such numbers together in healthy steps
+  kBlind,           ///< the agent of a host is silent: nothing is known of its ranks
+  kHostLost,        ///< and the others wait for those ranks
 };
-inline constexpr std::size_t kFindingKinds = 30;
+inline constexpr std::size_t kFindingKinds = 32;
 
 /// "rank-slow", ….
 const char* NameOf(FindingKind kind);

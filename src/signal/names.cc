@@ -20,7 +20,8 @@ const char* NameOf(FindingKind kind) {
       "non-finite",   "loss-spike",      "loss-diverging", "gradient-explodes", "gradient-vanishes",
       "rank-apart",   "replicas-differ", "memory-trend",   "retransmits",       "clock-skew",
       "rank-starved", "host-busy",       "host-swaps",     "memory-runs-out",   "disk-runs-out",
-      "all-wait",     "rank-throttled",  "gpu-errors",     "threshold",         "unusual"};
+      "all-wait",     "rank-throttled",  "gpu-errors",     "threshold",         "unusual",
+      "blind",        "host-lost"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 

@@ -224,6 +224,18 @@ WATCH = [
           ("a token for nobody", ["--token-file", "token"], "--token-file: means nothing without --listen", {}),
           ("a short token", ["--listen", "127.0.0.1:0", "--token-file", "token"],
            "--token-file token: expected one line of 16 to 512 printable characters without blanks", {"token": "secret"}))),
+    *(Case(f"watch over hosts, {title}", "ringward", ["watch", *args], 2, "", exactly("ringward watch: " + line))
+      for title, args, line in (
+          ("agents from nowhere", ["--agents"], "--agents: means nothing without --listen"),
+          ("whom to believe where nobody is asked", ["--agent-ca", "cert"], "--agent-ca: means nothing without --agent-of"),
+          ("an agent that records", ["--agent-of", "https://a:1", "--record", "r"], "--record: is the aggregator's, not an agent's"),
+          ("an agent that alerts", ["--agent-of", "https://a:1", "--heartbeat", "http://b"],
+           "--heartbeat: is the aggregator's, not an agent's"),
+          ("both at once", ["--agent-of", "https://a:1", "--listen", "127.0.0.1:0"], "--listen: is the aggregator's, not an agent's"),
+          ("in the clear", ["--agent-of", "http://10.0.0.1:9188"],
+           "--agent-of http://10.0.0.1:9188: goes to another machine, which needs https://"),
+          ("no address", ["--agent-of", "node0:9188"], "--agent-of node0:9188: expected an address like https://node0:9188"),
+          ("TLS that is none", ["--agent-of", "http://127.0.0.1:1", "--agent-ca", "cert"], "--agent-ca: means nothing without https://"))),
     Case("watch without its token", "ringward", ["watch", "--once", "--listen", "127.0.0.1:0", "--token-file", "token"], 2, "",
          r"ringward watch: .*token.*No such file or directory.*\n"),
     Case("watch with a certificate that is none", "ringward",

@@ -48,7 +48,8 @@ def ask(url, path, context=None, headers=None, post=None):
     kind = http.client.HTTPSConnection if where.scheme == "https" else http.client.HTTPConnection
     arguments = {"context": context} if context else {}
     with contextlib.closing(kind(where.hostname, where.port, timeout=PATIENCE_S, **arguments)) as connection:
-        connection.request("GET" if post is None else "POST", path, body=post, headers=headers or {})
+        kind = {} if post is None else {"Content-Type": "application/toml"}
+        connection.request("GET" if post is None else "POST", path, body=post, headers={**kind, **(headers or {})})
         return Answer(connection.getresponse())
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the seeds of corpus/csv, npz, recording, telemetry, host_files and step_csv (a first byte of most chooses the fuzzer's options).
+"""Writes the seeds of corpus/csv, npz, recording, telemetry, host_files, step_csv and agent (a first byte of most chooses the fuzzer's options).
 
     make_corpus.py [FOLDER]     (default: corpus beside this file)
 
@@ -199,10 +199,52 @@ HOST_FILES = {
 }
 
 
+def varint(number):
+    """As protobuf writes it."""
+    out = b""
+    while number > 127:
+        out += bytes([number & 127 | 128])
+        number >>= 7
+    return out + bytes([number])
+
+
+def fields(*pairs):
+    """Fields of a protobuf message: numbers as varints, floats as doubles, bytes with their length."""
+    out = b""
+    for number, value in pairs:
+        if isinstance(value, bytes):
+            out += varint(number << 3 | 2) + varint(len(value)) + value
+        elif isinstance(value, float):
+            out += varint(number << 3 | 1) + struct.pack("<d", value)
+        else:
+            out += varint(number << 3) + varint(value % 2**64)
+    return out
+
+
+def sight(rank, *more, world=4, pid=7):
+    return (1, fields((1, b"job"), (2, rank), (3, world), (4, pid), (5, 9), (6, 10**11), (7, 2), (9, 16), (10, 5), (11, 5),
+                      (12, 3), *more))
+
+
+STEP = (15, fields((1, 10**11), (2, 4), (3, 1), (5, 50 * 10**6), (6, b"".join(map(varint, (0, 1, 45 * 10**6, 0, 9, 0, 0, 0))))))
+LOSS = (16, fields((1, 4), (2, 0), (3, 1), (4, 1.5)))
+AGENT = {
+    "sights": b"\1" + fields(sight(0, STEP, LOSS), sight(1, STEP, LOSS)),
+    "ended": b"\1" + fields(sight(0, (9, 6)), sight(1, (9, 2))),
+    "machine": b"\1" + fields(sight(0, STEP, (17, fields((1, 13), (2, 0.5))), (17, fields((1, 99), (2, 0.5))))),
+    "backwards": b"\1" + fields(sight(0, (15, fields((1, 5), (2, 9), (3, 1))), (15, fields((1, -5), (2, 1), (3, 1))))),
+    "far": b"\1" + fields(sight(2**31 - 2, STEP, world=2**31 - 1), sight(-1), (1, fields((6, 2**63 - 1)))),
+    "unknown": b"\1" + fields((99, b"later"), sight(0, (500, 1), STEP)),
+    "message": b"\0" + fields((1, 1), (3, b"node"), (4, 1), (5, 1), (6, 10**11), (7, 1), (11, b"\x28\xb5\x2f\xfd\x20\0\1\0\0")),
+    "newer": b"\0" + fields((1, 2), (3, b"node"), (4, 1), (5, 1)),
+    "answer": b"\2" + fields((1, 5), (2, 1), (3, 10**11), (4, 10**11)),
+}
+
+
 def main():
     root = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else pathlib.Path(__file__).parent / "corpus"
     for folder, seeds in (("csv", CSV), ("npz", NPZ), ("recording", RECORDING), ("telemetry", TELEMETRY),
-                          ("host_files", HOST_FILES), ("step_csv", STEP_CSV)):
+                          ("host_files", HOST_FILES), ("step_csv", STEP_CSV), ("agent", AGENT)):
         (root / folder).mkdir(parents=True, exist_ok=True)
         for name, data in seeds.items():
             (root / folder / name).write_bytes(data)

@@ -58,7 +58,7 @@ RankColumn Step(std::int64_t step, std::size_t world, std::size_t slow_rank) {
 
 JobSnapshot Job(const std::string& name, std::int32_t world, std::size_t slow_rank) {
   JobSnapshot job;
-  job.run = {name, world, "node7"};
+  job.run = {name, world, {"node7"}};
   const auto ranks = static_cast<std::size_t>(world);
   job.step = kFirstStep + kColumns - 1;
   job.step_seconds = slow_rank < ranks ? kSlow + 0.004 : kUsual + 0.006;

@@ -84,7 +84,7 @@ Json JobSummaryJson(const JobSnapshot& job) {
   return {{"job", job.run.name},
           {"world", job.run.world},
           {"ranks", job.seen},
-          {"hosts", Json::array({job.run.host})},
+          {"hosts", job.run.hosts},
           {"living", job.in(RankState::kLiving) + job.in(RankState::kSilent)},
           {"silent", job.in(RankState::kSilent)},
           {"blind", job.in(RankState::kUnseen) + job.in(RankState::kLost)},
@@ -101,6 +101,24 @@ Json JobsJson(const Snapshot& snapshot) {
   Json jobs = Json::array();
   for (const auto& job : snapshot.jobs) jobs.push_back(JobSummaryJson(*job));
   return {{"at", TimeText(snapshot.at)}, {"jobs", std::move(jobs)}};
+}
+
+Json AgentsJson(const Snapshot& snapshot) {
+  Json agents = Json::array();
+  for (const AgentStatus& agent : snapshot.agents) {
+    agents.push_back({{"host", agent.host},
+                      {"software", agent.software},
+                      {"heard", agent.heard},
+                      {"silent_seconds", signal::Seconds(agent.silent)},
+                      {"ranks", agent.ranks},
+                      {"messages", agent.messages},
+                      {"again", agent.again},
+                      {"missing", agent.missing},
+                      {"records_lost", agent.dropped},
+                      {"refused", agent.refused},
+                      {"clock_unsure_seconds", signal::Seconds(agent.clock_unsure)}});
+  }
+  return {{"at", TimeText(snapshot.at)}, {"agents", std::move(agents)}};
 }
 
 Json JobJson(const JobSnapshot& job) {

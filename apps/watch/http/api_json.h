@@ -14,6 +14,8 @@ namespace ringward::watch {
 cli::Json JobSummaryJson(const JobSnapshot& job);
 /// `at` and `jobs`.
 cli::Json JobsJson(const Snapshot& snapshot);
+/// `at` and `agents`: those of other hosts.
+cli::Json AgentsJson(const Snapshot& snapshot);
 /// The summary, the open incidents, and a table of all ranks by columns.
 cli::Json JobJson(const JobSnapshot& job);
 /// `job`, `healthy`, and `incidents`: open ones first, then the newest.

@@ -15,16 +15,17 @@ namespace ringward::watch {
 
 /// What one client may ask of the server. All are generous for people and scrapers.
 struct HttpLimits {
-  std::size_t connections = 256;         ///< beyond them 503
-  std::size_t header_bytes = 16 * 1024;  ///< request line and headers; beyond them 431
-  std::size_t stream_clients = 64;       ///< beyond them 503
+  std::size_t connections = 256;                      ///< beyond them 503
+  std::size_t header_bytes = 16 * 1024;               ///< request line and headers; beyond them 431
+  std::size_t bodies_bytes = std::size_t{64} << 20U;  ///< of all that are sent now; beyond 503
+  std::size_t stream_clients = 64;                    ///< beyond them 503
   std::size_t stream_queue = 256;  ///< events that wait for a client; beyond them it is dropped
   std::chrono::milliseconds read{30000};   ///< for a whole request, from the one before it
   std::chrono::milliseconds write{30000};  ///< for a whole answer, or one event
   std::chrono::milliseconds linger{1000};  ///< for a refused client to read why
 };
 
-/// An HTTP/1.1 server with a thread of its own: GET, HEAD and POST through a router, one stream of
+/// An HTTP/1.1 server with a thread of its own: requests through a router, one stream of
 /// server-sent events, TLS where there is a certificate. Whatever clients send, it answers or hangs
 /// up. Methods may be called from any thread.
 class HttpServer {

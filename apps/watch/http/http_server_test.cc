@@ -31,9 +31,18 @@ Router EchoRouter() {
   router.Add(
       "/open", [](const HttpRequest&) { return HttpResponse{.body = "all"}; },
       Router::Access::kOpen);
-  router.AddPost("/change", [](const HttpRequest& request) {
-    return HttpResponse{.status = 202, .content_type = "text/plain", .body = request.body};
-  });
+  router.AddPost(
+      "/change",
+      [](const HttpRequest& request) {
+        return HttpResponse{.status = 202, .content_type = "text/plain", .body = request.body};
+      },
+      "text/taken", 2000, Router::Access::kSecret);
+  router.AddPost(
+      "/take/{part}",
+      [](const HttpRequest& request) {
+        return HttpResponse{.body = request.parts[0] + "=" + request.body};
+      },
+      "text/taken", 2000);
   router.Add("/stream", [](const HttpRequest&) {
     return HttpResponse{.content_type = "text/event-stream", .stream = true};
   });
@@ -85,6 +94,12 @@ std::string Line(const std::string& line, const std::string& headers = kHost) {
   return line + " HTTP/1.1\r\n" + headers + "\r\n";
 }
 
+const std::string kTaken = kHost + "Content-Type: text/taken\r\n";
+std::string Post(const std::string& body) {
+  return Line("POST /take/x", kTaken + "Content-Length: " + std::to_string(body.size()) + "\r\n") +
+         body;
+}
+
 std::vector<Exchange> Exchanges() {
   const std::string huge(100'000, 'x');
   return {
@@ -109,6 +124,23 @@ std::vector<Exchange> Exchanges() {
        Line("GET /echo/a", kHost + "Transfer-Encoding: chunked\r\n") + "fffffff\r\n",
        {413},
        ""},
+      {"a body that is taken", Post("ab"), {200}, "x=ab"},
+      {"and another behind it", Post("ab") + Post(std::string(2000, 'y')), {200, 200}, "x=yyy"},
+      {"a body of another type",
+       Line("POST /take/x", kHost + "Content-Type: text/plain\r\nContent-Length: 2\r\n") + "ab",
+       {415},
+       ""},
+      {"a body that is too long", Post(std::string(2001, 'y')), {413}, ""},
+      {"a body without its length",
+       Line("POST /take/x", kTaken + "Transfer-Encoding: chunked\r\n") + "2\r\nab\r\n0\r\n\r\n",
+       {411},
+       ""},
+      {"half a body", Line("POST /take/x", kTaken + "Content-Length: 50\r\n") + "ab", {}, ""},
+      {"a long body for nobody",
+       Line("POST /echo/a", kTaken + "Content-Length: 1500\r\n") + std::string(1500, 'y'),
+       {405},
+       ""},
+      {"GET where a body is taken", Line("GET /take/x"), {405}, "Allow: POST"},
       {"a strange method", Line("BREW /echo/a"), {405}, ""},
       {"no method", " /echo/a HTTP/1.1\r\n\r\n", {400}, ""},
       {"another version", "GET /echo/a HTTP/3.0\r\n\r\n", {400}, ""},
@@ -150,6 +182,18 @@ TEST_F(HttpServerTest, SurvivesAnyBytes) {
     Ask(bytes);
   }
   EXPECT_TRUE(IsWell());
+}
+
+TEST_F(HttpServerTest, BodiesBeyondTheRoomForThemAreRefused) {
+  Start({.bodies_bytes = 3000});
+  TestClient slow(port_);
+  const std::string request = Post(std::string(2000, 'y'));
+  slow.Send(request.substr(0, request.size() - 1));
+  const auto refused = [&] { return StatusesIn(Ask(request)) == std::vector<int>{503}; };
+  EXPECT_TRUE(Becomes([&](const HttpCounts&) { return refused(); }));
+  slow.Send("y");
+  EXPECT_THAT(slow.ReadUntil("x=y"), HasSubstr("200 OK"));
+  EXPECT_TRUE(Becomes([&](const HttpCounts&) { return !refused(); }));
 }
 
 TEST_F(HttpServerTest, ASlowRequestIsCut) {
@@ -203,7 +247,7 @@ TEST_F(HttpServerTest, OnlyWhoHoldsTheTokenIsAnswered) {
     EXPECT_THAT(Get(port_, row.target, row.headers), HasSubstr(std::string(" ") + row.status));
   }
   EXPECT_THAT(Get(port_, "/echo/a"), HasSubstr("WWW-Authenticate: Bearer"));
-  const std::string body = kHost + "Content-Length: 5\r\n";
+  const std::string body = kTaken + "Content-Length: 5\r\n";
   const std::string mine = "Authorization: Bearer correct-horse-battery\r\n";
   EXPECT_EQ(StatusesIn(Ask(Line("POST /change", body) + "worth")), std::vector<int>{401});
   const std::string changed = Ask(Line("POST /change", body + mine) + "worth");

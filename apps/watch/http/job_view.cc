@@ -33,14 +33,16 @@ bool IsShownBefore(const signal::Cause* a, const signal::Cause* b) {
 
 }  // namespace
 
-JobView::JobView(const JobRun& run)
-    : run_(run),
-      ranks_(static_cast<std::size_t>(run.world)),
-      changed_(static_cast<std::size_t>(run.world)) {}
+JobView::JobView(std::int32_t world)
+    : ranks_(static_cast<std::size_t>(world)), changed_(static_cast<std::size_t>(world)) {}
 
 void JobView::TakeSight(const RankSight& sight, Clock::Duration now) {
   const auto at = static_cast<std::size_t>(sight.who.rank);
   RankStatus& rank = ranks_[at];
+  if (sight.blind) {
+    rank.state = RankState::kLost;
+    return;
+  }
   RankStatus seen{.state = sight.ended ? RankState::kEnded : RankState::kLiving,
                   .phase = PhaseOf(sight.state),
                   .in_collective = sight.state.inside_collective,
@@ -128,7 +130,7 @@ void JobView::Take(const JobLook& look) {
 std::shared_ptr<JobSnapshot> JobView::Fill(const JobWatch& job) const {
   const JobEvents& events = job.events();
   auto shown = std::make_shared<JobSnapshot>();
-  shown->run = run_;
+  shown->run = events.run();
   shown->ranks = ranks_;
   shown->seen = events.seen();
   shown->step = events.step();

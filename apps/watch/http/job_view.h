@@ -14,7 +14,8 @@ namespace ringward::watch {
 /// concurrent use.
 class JobView {
  public:
-  explicit JobView(const JobRun& run);
+  /// Of a job of so many ranks.
+  explicit JobView(std::int32_t world);
 
   void Take(const JobLook& look);
 
@@ -38,7 +39,6 @@ class JobView {
   void Keep(const Sums& sums);
   std::shared_ptr<JobSnapshot> Fill(const JobWatch& job) const;
 
-  JobRun run_;
   std::vector<RankStatus> ranks_;         ///< [world]
   std::vector<Clock::Duration> changed_;  ///< [world] when a rank was last seen to move
   std::deque<std::shared_ptr<const RankColumn>> columns_;

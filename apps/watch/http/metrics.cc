@@ -68,6 +68,12 @@ std::vector<float> NewestOf(const JobSnapshot& job, RankMetric metric) {
   return newest;
 }
 
+std::uint64_t SumOf(const MetricSources& sources, std::uint64_t AgentStatus::*count) {
+  std::uint64_t sum = 0;
+  for (const AgentStatus& agent : sources.snapshot.agents) sum += agent.*count;
+  return sum;
+}
+
 /// All ranks, or where there are many those with the highest self time, that first.
 std::vector<std::size_t> RanksShown(const JobSnapshot& job) {
   std::vector<std::size_t> ranks;
@@ -230,6 +236,25 @@ constexpr MetricRow kRows[] = {
     {"ringward_http_connections_refused_total", "counter", "", "",
      "Connections refused because too many were open",
      RenderOne<[](Sources s) { return s.http.refused; }>},
+    {"ringward_agents", "gauge", "", "state", "Agents of other hosts: heard, or silent",
+     [](const MetricSources& sources, MetricText& text) {
+       const auto& agents = sources.snapshot.agents;
+       const auto heard = static_cast<std::uint64_t>(std::count_if(
+           agents.begin(), agents.end(), [](const AgentStatus& agent) { return agent.heard; }));
+       text.Add({{"state", "heard"}}, heard);
+       text.Add({{"state", "silent"}}, agents.size() - heard);
+     }},
+    {"ringward_agent_messages_total", "counter", "", "", "Messages of agents that were taken",
+     RenderOne<[](Sources s) { return SumOf(s, &AgentStatus::messages); }>},
+    {"ringward_agent_messages_missing_total", "counter", "", "",
+     "Messages of agents that never came, by their numbers",
+     RenderOne<[](Sources s) { return SumOf(s, &AgentStatus::missing); }>},
+    {"ringward_agent_records_lost_total", "counter", "", "",
+     "Records that agents could not keep while nobody took them",
+     RenderOne<[](Sources s) { return SumOf(s, &AgentStatus::dropped); }>},
+    {"ringward_agent_messages_refused_total", "counter", "", "",
+     "Messages of a second agent that says to be a host which has one",
+     RenderOne<[](Sources s) { return SumOf(s, &AgentStatus::refused); }>},
     {"ringward_stream_clients", "gauge", "", "", "Clients of the event stream",
      RenderOne<[](Sources s) { return std::uint64_t{s.http.stream_clients}; }>},
     {"ringward_stream_clients_dropped_total", "counter", "", "",

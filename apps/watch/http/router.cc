@@ -1,5 +1,6 @@
 #include "watch/http/router.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -91,21 +92,30 @@ void Router::Add(std::string_view pattern, Handler handler, Access access) {
   routes_.push_back({{parts.begin(), parts.end()}, std::move(handler), access});
 }
 
-void Router::AddPost(std::string_view pattern, Handler handler) {
-  Add(pattern, std::move(handler));
-  routes_.back().post = true;
+void Router::AddPost(std::string_view pattern, Handler handler, std::string_view content_type,
+                     std::size_t body_most, Access access) {
+  Add(pattern, std::move(handler), access);
+  routes_.back().content_type = content_type;
+  routes_.back().body_most = body_most;
+}
+
+std::size_t Router::body_most() const {
+  std::size_t most = 0;
+  for (const Route& route : routes_) most = std::max(most, route.body_most);
+  return most;
 }
 
 const Router::Route& Router::Find(HttpRequest& request) const {
   const auto path = Split(request.path, '/');
+  const Route* found = &fallback_;
   for (const Route& route : routes_) {
-    if (route.post != request.post) continue;
-    if (auto parts = Match(route.pattern, path)) {
-      request.parts = *std::move(parts);
-      return route;
-    }
+    auto parts = Match(route.pattern, path);
+    if (!parts) continue;
+    request.parts = *std::move(parts);
+    found = &route;
+    if (request.post == (route.body_most != 0)) break;
   }
-  return request.post ? no_post_ : fallback_;
+  return *found;
 }
 
 }  // namespace ringward::watch

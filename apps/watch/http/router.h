@@ -14,10 +14,10 @@ namespace ringward::watch {
 /// What a handler is asked.
 struct HttpRequest {
   bool post = false;                         ///< POST; else GET or HEAD
-  std::string body{};                        ///< of a POST
   std::string path;                          ///< as sent, without the query
   std::map<std::string, std::string> query;  ///< decoded; of a name given twice the last
   std::vector<std::string> parts;  ///< decoded, one for each {…} of the pattern, in order
+  std::string body{};              ///< of a POST
 };
 
 struct HttpResponse {
@@ -40,33 +40,36 @@ class Router {
  public:
   using Handler = std::function<HttpResponse(const HttpRequest&)>;
   enum class Access {
-    kToken,  ///< whoever holds the token, where there is one
-    kOpen,   ///< anybody: tells nothing of any job
+    kToken,   ///< whoever holds the token, where there is one
+    kSecret,  ///< whoever holds the token; where there is none, nobody
+    kOpen,    ///< anybody: tells nothing of any job
   };
   struct Route {
     std::vector<std::string> pattern;  ///< parts of the path; "{…}" stands for any one
     Handler handler;
     Access access;
-    bool post = false;
+    std::size_t body_most = 0;        ///< bytes; not 0: the route takes POST, and nothing else
+    std::string_view content_type{};  ///< of such a body
   };
 
   /// `pattern` like "/api/v1/jobs/{job}/heat".
   void Add(std::string_view pattern, Handler handler, Access access = Access::kToken);
-  /// Answers POST, for whoever holds the token; where the server has none, for nobody.
-  void AddPost(std::string_view pattern, Handler handler);
+  /// Takes bodies of that type, of so many bytes at most, from whoever holds the token.
+  /// `content_type` outlives the router. A browser asks before it sends a type of its own, so that
+  /// no page of another site can.
+  void AddPost(std::string_view pattern, Handler handler, std::string_view content_type,
+               std::size_t body_most, Access access = Access::kToken);
   /// Answers what no pattern fits, for anybody.
   void SetFallback(Handler handler) { fallback_ = {{}, std::move(handler), Access::kOpen}; }
 
-  /// The route of a path and method; fills request.parts. Without a fallback a 404; of POST where
-  /// none takes it a 405.
+  /// The route of a path, of several the one for request.post; fills request.parts. Where none fits
+  /// the fallback, without one a 404.
   const Route& Find(HttpRequest& request) const;
+  /// Of all routes.
+  std::size_t body_most() const;
 
  private:
   std::vector<Route> routes_;
-  Route no_post_{{},
-                 [](const HttpRequest&) { return HttpError(405, "only GET and HEAD"); },
-                 Access::kOpen,
-                 true};
   Route fallback_{
       {}, [](const HttpRequest&) { return HttpError(404, "no such page"); }, Access::kOpen};
 };

@@ -11,6 +11,7 @@
 
 #include "signal/cause.h"
 #include "signal/metric.h"
+#include "watch/hosts/agent_hub.h"
 #include "watch/job_events.h"
 
 namespace ringward::watch {
@@ -90,6 +91,7 @@ struct Snapshot {
   std::uint64_t judgements = 0;
   double cpu_seconds = 0.0;                              ///< of the watcher's process
   std::map<std::string, std::uint64_t> found;            ///< incidents of all jobs, by cause
+  std::vector<AgentStatus> agents;                       ///< of other hosts, by host
   std::vector<std::shared_ptr<const JobSnapshot>> jobs;  ///< running ones first
 
   /// Null where there is no such job.

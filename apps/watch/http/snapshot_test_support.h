@@ -15,7 +15,7 @@ namespace ringward::watch {
 /// and waits what is left of 60 ms; the last rank's loss is not a number.
 inline JobSnapshot MadeJob(std::int32_t world, std::int64_t columns) {
   JobSnapshot job;
-  job.run = {"job", world, "node7"};
+  job.run = {"job", world, {"node7"}};
   const auto ranks = static_cast<std::size_t>(world);
   job.ranks.assign(ranks, {.state = RankState::kLiving,
                            .phase = signal::Phase::kForward,

@@ -51,6 +51,12 @@ HttpResponse HeatPage(const JobSnapshot& job, const HttpRequest& request) {
   return {.body = HeatText(job, *metric, columns)};
 }
 
+HttpResponse AgentPage(AgentHub& hub, const HttpRequest& request) {
+  AgentReply reply = hub.Take(request.body);
+  if (reply.status != 200) return HttpError(reply.status, reply.body);
+  return {.content_type = kAgentContentType, .body = std::move(reply.body)};
+}
+
 HttpResponse AssetPage(std::span<const Asset> assets, const HttpRequest& request) {
   const std::string path = request.path == "/" ? "/index.html" : request.path;
   const auto asset = std::find_if(assets.begin(), assets.end(),
@@ -70,18 +76,29 @@ void AddRules(Router& routes, RulesDesk& rules) {
   routes.Add("/api/v1/rules", [&rules](const HttpRequest&) {
     return HttpResponse{.content_type = kToml, .body = rules.Text()};
   });
-  routes.AddPost("/api/v1/rules", [&rules](const HttpRequest& request) {
-    auto text = rules.Post(request.body);
-    if (!text) return HttpError(400, text.error().what());
-    return HttpResponse{.status = 202, .content_type = kToml, .body = *std::move(text)};
-  });
+  constexpr std::size_t kFileMost = 32 * 1024;
+  routes.AddPost(
+      "/api/v1/rules",
+      [&rules](const HttpRequest& request) {
+        auto text = rules.Post(request.body);
+        if (!text) return HttpError(400, text.error().what());
+        return HttpResponse{.status = 202, .content_type = kToml, .body = *std::move(text)};
+      },
+      kToml, kFileMost, Router::Access::kSecret);
 }
 
 }  // namespace
 
 Router WatchRoutes(const Published& published, const HttpCounter& counter,
-                   std::span<const Asset> assets, RulesDesk* rules) {
+                   std::span<const Asset> assets, AgentHub* hub, RulesDesk* rules) {
   Router routes;
+  routes.Add("/api/v1/agents",
+             [&](const HttpRequest&) { return JsonPage(AgentsJson(*published.Get())); });
+  if (hub != nullptr) {
+    routes.AddPost(
+        kAgentPath, [hub](const HttpRequest& request) { return AgentPage(*hub, request); },
+        kAgentContentType, kAgentBodyMost);
+  }
   routes.Add("/metrics", [&](const HttpRequest&) {
     const auto snapshot = published.Get();
     return HttpResponse{.content_type = "text/plain; version=0.0.4; charset=utf-8",

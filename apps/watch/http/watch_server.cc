@@ -28,7 +28,7 @@ Result<std::unique_ptr<WatchServer>> WatchServer::Start(const Options& options,
                                      .counter = &watch->counter_,
                                      .run = fmt::format("{:x}", clock.WallNow().count())},
                                     WatchRoutes(watch->published_, watch->counter_, options.assets,
-                                                options.rules)));
+                                                options.hub, options.rules)));
   return watch;
 }
 
@@ -37,7 +37,7 @@ void WatchServer::Tell(const std::string& type, const cli::Json& document) {
 }
 
 void WatchServer::OnLook(const JobLook& look) {
-  views_.try_emplace(&look.job, look.job.run()).first->second.Take(look);
+  views_.try_emplace(&look.job, look.job.run().world).first->second.Take(look);
 }
 
 void WatchServer::OnJob(const JobEvents& job) { Tell("job", JobNews(clock_.WallNow(), job)); }
@@ -73,6 +73,7 @@ void WatchServer::Publish(const Watcher& watcher) {
   snapshot->judgements = judgements_;
   if (options_.cpu_seconds != nullptr) snapshot->cpu_seconds = options_.cpu_seconds();
   snapshot->found = found_;
+  if (options_.hub != nullptr) snapshot->agents = options_.hub->agents();
   for (const auto& job : watcher.watches()) {
     const auto view = views_.find(&job->events());
     if (view != views_.end()) snapshot->jobs.push_back(view->second.Show(*job));

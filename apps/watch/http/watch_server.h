@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "ringward/cli/json.h"
+#include "watch/hosts/agent_hub.h"
 #include "watch/http/assets.h"
 #include "watch/http/http_server.h"
 #include "watch/http/job_view.h"
@@ -25,6 +26,7 @@ class WatchServer final : public Listener {
     HttpExposure exposure;
     HttpLimits limits{};
     std::span<const Asset> assets{};  ///< outlive the server
+    AgentHub* hub = nullptr;          ///< takes what agents send; outlives the server
     /// Seconds of processor time that this process has used.
     double (*cpu_seconds)() = nullptr;
     RulesDesk* rules = nullptr;  ///< outlives the server; null: rules cannot be seen or changed
@@ -60,8 +62,10 @@ class WatchServer final : public Listener {
   std::unique_ptr<HttpServer> server_;  ///< last: its thread reads what stands above
 };
 
-/// The pages: `published`, `counter` and `rules` (null: none) outlive the router.
+/// The pages: all outlive the router. Without a hub no agent may come, without a desk rules can
+/// neither be seen nor changed.
 Router WatchRoutes(const Published& published, const HttpCounter& counter,
-                   std::span<const Asset> assets, RulesDesk* rules = nullptr);
+                   std::span<const Asset> assets, AgentHub* hub = nullptr,
+                   RulesDesk* rules = nullptr);
 
 }  // namespace ringward::watch

@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "watch/fake_source.h"
+#include "watch/hosts/agent_link.h"
+#include "watch/hosts/hosts_test_support.h"
 #include "watch/http/test_client.h"
 
 namespace ringward::watch {
@@ -110,6 +112,63 @@ TEST_F(WatchServerTest, StreamsWhatIsNew) {
   source_.EndAll(true);
   Run(std::chrono::seconds(1));
   EXPECT_THAT(client.ReadUntil("\"healthy\":false}\n\n"), HasSubstr("event: end\n"));
+}
+
+TEST(WatchServerAgentsTest, TakesWhatAgentsSendAndShowsThem) {
+  ManualClock clock;
+  clock.Advance(std::chrono::seconds(10));
+  AgentHub hub({}, clock);
+  for (const bool agents : {true, false}) {
+    SCOPED_TRACE(agents);
+    auto server = WatchServer::Start(
+        {.exposure = {.listen = "127.0.0.1:0"}, .hub = agents ? &hub : nullptr}, clock);
+    ASSERT_TRUE(server) << server.error().what();
+    auto post = MakeHttpPost({.url = (*server)->url()});
+    ASSERT_TRUE(post) << post.error().what();
+    TestAgent agent("node-b", 1);
+    const auto reply = (*post)->Post(agent.Message({MadeSight(1, 2, 3, clock.Now())}, clock.Now()));
+    ASSERT_TRUE(reply);
+    if (!agents) {
+      EXPECT_EQ(reply->status, 405U);
+      continue;
+    }
+    EXPECT_EQ(reply->status, 200U);
+    EXPECT_EQ(AgentCodec::ReadAnswer(reply->body)->taken, 1U);
+    const auto garbage = (*post)->Post("garbage");
+    ASSERT_TRUE(garbage);
+    EXPECT_EQ(garbage->status, 400U);
+    EXPECT_THAT(garbage->body, HasSubstr("no such message"));
+    FakeSource nobody(clock);
+    nobody.EndAll(true);
+    HostsSource source(nobody, hub);
+    Watcher watcher({}, source, clock, **server);
+    watcher.Look();
+    const std::uint16_t port = PortOfUrl((*server)->url());
+    const Json shown = Json::parse(BodyOf(Get(port, "/api/v1/agents")))["agents"];
+    ASSERT_EQ(shown.size(), 1U);
+    EXPECT_EQ(shown[0]["host"], "node-b");
+    EXPECT_EQ(shown[0]["ranks"], 1);
+    EXPECT_TRUE(shown[0]["heard"]);
+    EXPECT_THAT(BodyOf(Get(port, "/metrics")), HasSubstr("\nringward_agents{state=\"heard\"} 1\n"));
+    EXPECT_EQ(Json::parse(BodyOf(Get(port, "/api/v1/jobs/job")))["hosts"][0], "node-b");
+  }
+}
+
+TEST(HttpPostTest, GoesWhereItMay) {
+  const struct {
+    const char* url;
+    const char* ca;
+    bool fine;
+  } rows[] = {{"http://127.0.0.1:1", "", true},    {"http://localhost:1/", "", true},
+              {"http://[::1]:1", "", true},        {"https://node0:1", "", true},
+              {"http://node0:1", "", false},       {"http://10.0.0.1:1", "", false},
+              {"ftp://127.0.0.1:1", "", false},    {"127.0.0.1:1", "", false},
+              {"http://127.0.0.1:1/x", "", false}, {"https://", "", false},
+              {"http://127.0.0.1:1", "ca", false}};
+  for (const auto& row : rows) {
+    EXPECT_EQ(static_cast<bool>(MakeHttpPost({.url = row.url, .ca_file = row.ca})), row.fine)
+        << row.url;
+  }
 }
 
 TEST_F(WatchServerTest, AJobThatEndedIsStillShown) {
