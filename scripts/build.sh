@@ -21,6 +21,7 @@ build=(cmake --build "build/$preset" --target "$@" -- -j "$(nproc)")
 if [[ -t 1 ]]; then
   "${build[@]}" # a terminal shows ninja's one moving line
 else
+  echo "build: $preset ($*) begins; from nothing it takes minutes" # which are silent where no terminal shows them
   "${build[@]}" --quiet | { grep -vx 'ninja: no work to do.' || true; }
 fi
 echo "build: $preset ($*) done in $((SECONDS - started)) s"

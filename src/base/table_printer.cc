@@ -23,6 +23,7 @@ TablePrinter::TablePrinter(std::vector<Column> columns) : columns_(std::move(col
 void TablePrinter::AddRow(const std::vector<std::string>& cells) {
   RINGWARD_CHECK(cells.size() == columns_.size());
   std::vector<std::string> row;
+  row.reserve(cells.size());
   for (const std::string& cell : cells) row.push_back(Printable(cell, kLongestCell));
   rows_.push_back(std::move(row));
 }

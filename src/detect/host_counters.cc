@@ -16,10 +16,10 @@ using signal::Known;
 
 constexpr float kFewRetransmits = 5.0F;  // per second: fewer disturb nobody
 constexpr float kManyTimes = 8.0F;       // over the host's own usual, and over the other hosts'
-constexpr int kHighFrames = 5;           // in a row
+constexpr std::int64_t kHighFrames = 5;  // in a row
 constexpr int kLowFrames = 16;
 constexpr float kClockSeconds = 0.25F;  // further is beyond what a well-kept clock does
-constexpr int kClockFrames = 3;
+constexpr std::int64_t kClockFrames = 3;
 
 }  // namespace
 

@@ -47,6 +47,7 @@ std::vector<Cause> Incidents::Fold(std::span<const Finding> findings, double ste
     if (std::find(changed.begin(), changed.end(), id) == changed.end()) changed.push_back(id);
   }
   std::vector<Cause> causes;
+  causes.reserve(changed.size());
   for (const std::uint64_t id : changed) causes.push_back(incidents_[id - 1].cause);
   return causes;
 }

@@ -227,7 +227,7 @@ std::string FindInPath(const std::string& name) {
   std::string_view rest = path == nullptr ? "/usr/local/bin:/usr/bin:/bin" : path;
   while (!rest.empty()) {
     const std::size_t colon = std::min(rest.find(':'), rest.size());
-    const std::string candidate = std::string(rest.substr(0, colon)) + "/" + name;
+    std::string candidate = std::string(rest.substr(0, colon)) + "/" + name;
     struct stat info {};
     if (stat(candidate.c_str(), &info) == 0 && S_ISREG(info.st_mode) &&
         access(candidate.c_str(), X_OK) == 0) {
@@ -258,7 +258,7 @@ std::string FindLibrary(const std::string& file) {
   if (error) return {};
   const auto prefix = self.parent_path().parent_path();
   for (const char* const folder : {"lib", RINGWARD_LIBDIR}) {
-    const std::string candidate = (prefix / folder / file).string();
+    std::string candidate = (prefix / folder / file).string();
     if (access(candidate.c_str(), R_OK) == 0) return candidate;
   }
   return {};

@@ -135,6 +135,7 @@ std::vector<std::unique_ptr<Communicator>> MakeLocalGroup(int world,
   RINGWARD_CHECK(world >= 1);
   auto room = std::make_shared<Room>(world);
   std::vector<std::unique_ptr<Communicator>> group;
+  group.reserve(static_cast<std::size_t>(world));
   for (int rank = 0; rank < world; ++rank) {
     group.push_back(std::make_unique<LocalCommunicator>(room, rank, timeout));
   }
@@ -147,6 +148,7 @@ void RunRanks(int world, const std::function<void(Communicator&)>& body,
               std::chrono::milliseconds timeout) {
   auto group = MakeLocalGroup(world, timeout);
   std::vector<std::jthread> threads;
+  threads.reserve(group.size());
   for (auto& communicator : group) {
     threads.emplace_back([&body, own = std::move(communicator)] { body(*own); });
   }

@@ -13,7 +13,7 @@
 namespace ringward::learn {
 namespace {
 
-constexpr std::size_t kChunkBytes = 64 * 1024;
+constexpr std::size_t kChunkBytes = std::size_t{64} * 1024;
 constexpr std::int64_t kStartMax = 253'402'300'799;  // the last second of year 9999
 
 template <typename T>

@@ -95,6 +95,7 @@ void GradientStep::CountKept(std::span<const std::uint32_t> batch) {
 
 Status GradientStep::GatherLosses(std::span<const float> own_losses, std::span<float> all) {
   std::vector<std::size_t> counts;
+  counts.reserve(static_cast<std::size_t>(comm_.size()));
   for (int r = 0; r < comm_.size(); ++r) {
     counts.push_back(RowsOf(PiecesOf(r)) * members_);
   }
@@ -165,6 +166,7 @@ Status GradientStep::AddLosses(std::span<const std::uint32_t> piece, std::span<c
 Status GradientStep::ReduceBlocks() {
   const std::size_t parameters = plan_.parameters().size();
   std::vector<std::size_t> counts;
+  counts.reserve(static_cast<std::size_t>(comm_.size()));
   for (int r = 0; r < comm_.size(); ++r) {
     counts.push_back(OwnBlocks(true, r, comm_.size()).size() * parameters);
   }

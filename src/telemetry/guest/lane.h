@@ -33,7 +33,7 @@ class Lane {
 
   /// `record.sequence` is filled in here.
   void Write(const Record& record) {
-    static constexpr std::size_t kWords = sizeof(Record) / sizeof(Word);
+    constexpr std::size_t kWords = sizeof(Record) / sizeof(Word);
     std::uint64_t words[kWords];
     std::memcpy(words, &record, sizeof(Record));
     Word* const slot = words_ + (written_ & mask_) * kWords;
