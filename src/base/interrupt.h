@@ -19,6 +19,11 @@ class InterruptScope {
   InterruptScope& operator=(const InterruptScope&) = delete;
 };
 
+/// Readable from the moment the flag is raised, for poll() beside what is waited for: a signal that
+/// comes just before a wait, or to another thread, ends that wait too. -1 where no handling is
+/// installed, which poll() passes over.
+int InterruptFd();
+
 /// The flag, for loops that check it between steps. Never reset.
 const std::atomic<bool>& InterruptRequested();
 

@@ -2,10 +2,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <utility>
 
@@ -18,7 +20,10 @@ namespace {
 
 class FdSource final : public ByteSource {
  public:
-  FdSource(int fd, bool owned, std::string name) : fd_(fd), owned_(owned), name_(std::move(name)) {}
+  FdSource(int fd, bool owned, std::string name) : fd_(fd), owned_(owned), name_(std::move(name)) {
+    struct stat info {};
+    waits_ = fstat(fd_, &info) != 0 || !S_ISREG(info.st_mode);
+  }
   ~FdSource() override {
     if (owned_) close(fd_);
   }
@@ -26,12 +31,12 @@ class FdSource final : public ByteSource {
   FdSource& operator=(const FdSource&) = delete;
 
   Result<std::size_t> Read(std::span<char> out) override {
-    // Before a read too: a signal between two reads interrupts neither. One that comes between this
-    // look and the read is seen with the next row; a second one ends the program.
+    // Before a read too: a signal between two reads interrupts neither.
     while (!InterruptRequested()) {
+      if (waits_ && !WaitForBytes()) continue;
       const ssize_t n = read(fd_, out.data(), out.size());
       if (n >= 0) return static_cast<std::size_t>(n);
-      if (errno != EINTR) {
+      if (errno != EINTR && !(waits_ && errno == EAGAIN)) {
         return SystemError(name_ + ": cannot read", errno);
       }
     }
@@ -40,8 +45,15 @@ class FdSource final : public ByteSource {
   const std::string& name() const override { return name_; }
 
  private:
+  /// False when a signal came instead. A read alone would miss one that comes right before it.
+  bool WaitForBytes() const {
+    std::array<pollfd, 2> wanted{{{fd_, POLLIN, 0}, {InterruptFd(), POLLIN, 0}}};
+    return poll(wanted.data(), wanted.size(), -1) > 0 && wanted[1].revents == 0;
+  }
+
   int fd_;
   bool owned_;
+  bool waits_ = false;  // a pipe, a terminal or a device: it may have nothing for long
   std::string name_;
 };
 

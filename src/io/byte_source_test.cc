@@ -1,14 +1,18 @@
 #include "io/byte_source.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
 
+#include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "base/interrupt.h"
 #include "io/buffered_source.h"
 #include "io/decompress.h"
 #include "io/expand.h"
@@ -122,6 +126,39 @@ TEST(OpenInputTest, SaysWhyItCannot) {
   const auto directory = OpenInput(folder.Path(""));
   ASSERT_FALSE(directory);
   EXPECT_EQ(folder.Hide(directory.error().what()), ": is a folder, not a file");
+}
+
+/// Whether the thread sleeps in a system call, as /proc tells it behind the program's name.
+bool Sleeps(pid_t thread) {
+  std::ifstream stat("/proc/self/task/" + std::to_string(thread) + "/stat");
+  std::string line;
+  std::getline(stat, line);
+  const std::size_t name_end = line.rfind(") ");
+  return name_end != std::string::npos && line[name_end + 2] == 'S';
+}
+
+/// Reads from a pipe that stays empty; the signal comes to another thread, so that it does not
+/// interrupt the read: as one that comes between a look at the flag and the read.
+void ReadUntilInterrupted() {
+  alarm(60);  // ends the child if it waits for ever
+  InstallInterruptHandling();
+  const InterruptScope scope;
+  int ends[2];
+  if (pipe(ends) != 0) _exit(1);
+  auto source = OpenRawInput("/dev/fd/" + std::to_string(ends[0]));
+  const pid_t reader = gettid();
+  std::thread signaller([reader] {
+    while (!Sleeps(reader)) std::this_thread::yield();
+    raise(SIGTERM);  // to this thread
+  });
+  char byte = 0;
+  const auto read = (*source)->Read({&byte, 1});
+  signaller.join();
+  _exit(!read && read.error().code() == Code::kInterrupted ? 42 : 1);
+}
+
+TEST(OpenInputTest, ASignalBetweenLookAndReadEndsTheRead) {
+  EXPECT_EXIT(ReadUntilInterrupted(), testing::ExitedWithCode(42), "");
 }
 
 TEST(ReadAllTest, KeepsToItsLimit) {
