@@ -27,8 +27,12 @@ class ArrayReader final : public FileReader {
     if (n == 0) return false;
     block.first_file_row = rows_->header().rows - rows_->rows_left();
     cells_.resize(n * width);
-    RINGWARD_TRY(rows_->ReadRows(n, width, cells_));
-    if (labels_) RINGWARD_TRY(labels_->ReadRows(n, width, std::span(cells_).subspan(cols)));
+    RINGWARD_TRY(rows_->ReadRows(n, width, cells_, rounded_));
+    KeepDigits(schema, 0, block);
+    if (labels_) {
+      RINGWARD_TRY(labels_->ReadRows(n, width, std::span(cells_).subspan(cols), rounded_));
+      KeepDigits(schema, cols, block);
+    }
     block.rows = n;
     block.numbers.resize(n * schema.slots);
     for (std::size_t i = 0; i < width; ++i) {
@@ -42,10 +46,19 @@ class ArrayReader final : public FileReader {
   }
 
  private:
+  /// As in text files: integers that share a double differ as labels, levels and ids.
+  void KeepDigits(const Schema& schema, std::size_t first_column, Block& block) const {
+    for (const LongInteger& integer : rounded_) {
+      const std::size_t slot = schema.columns[first_column + integer.col].slot;
+      if (slot != kNoSlot) block.SetText(integer.row, slot, integer.digits);
+    }
+  }
+
   std::unique_ptr<NpyArray> rows_;
   std::unique_ptr<NpyArray> labels_;  ///< null when there is none
   FileColumns columns_;
   std::vector<double> cells_;
+  std::vector<LongInteger> rounded_;  ///< of the array read last
 };
 
 const io::ZipMember* FindArray(const io::ZipReader& zip, const std::string& key) {

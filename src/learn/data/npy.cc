@@ -9,6 +9,7 @@
 #include <cstring>
 #include <limits>
 #include <optional>
+#include <utility>
 
 #include "learn/data/schema.h"
 
@@ -84,6 +85,27 @@ Decoder DecoderOf(char kind, std::size_t bytes) {
     if (entry.kind == kind && entry.bytes == bytes) return entry.decode;
   }
   return nullptr;
+}
+
+template <typename T>
+std::string DigitsIfRounded(const char* raw, bool swap) {
+  constexpr int kExactBits = std::numeric_limits<double>::digits;
+  const T value = Load<T>(raw, swap);
+  const auto bits = static_cast<std::uint64_t>(value);
+  const std::uint64_t magnitude = value < 0 ? ~bits + 1 : bits;
+  if (static_cast<int>(std::bit_width(magnitude)) - std::countr_zero(magnitude) <= kExactBits) {
+    return {};
+  }
+  return std::to_string(value);
+}
+
+using DigitsFinder = std::string (*)(const char*, bool);
+
+/// Null for element types that a double always holds.
+DigitsFinder DigitsFinderOf(char kind, std::size_t bytes) {
+  if (bytes < 8) return nullptr;
+  if (kind == 'i') return DigitsIfRounded<std::int64_t>;
+  return kind == 'u' ? DigitsIfRounded<std::uint64_t> : nullptr;
 }
 
 /// The text behind `'key':` in the header's dictionary, without leading blanks.
@@ -216,7 +238,15 @@ Status NpyArray::LoadAll() {
   return Ok();
 }
 
-Status NpyArray::ReadRows(std::size_t rows, std::size_t stride, std::span<double> out) {
+/// Of an element among those in raw_; `row` counts from the first of them.
+const char* NpyArray::ElementOf(std::size_t row, std::size_t col) const {
+  const std::size_t at = header_.fortran ? col * header_.rows + row : row * header_.cols + col;
+  return raw_.data() + at * header_.bytes;
+}
+
+Status NpyArray::ReadRows(std::size_t rows, std::size_t stride, std::span<double> out,
+                          std::vector<LongInteger>& rounded) {
+  rounded.clear();
   RINGWARD_CHECK(rows <= rows_left() && stride >= header_.cols);
   if (rows == 0) return Ok();
   RINGWARD_CHECK(out.size() >= (rows - 1) * stride + header_.cols);
@@ -224,15 +254,23 @@ Status NpyArray::ReadRows(std::size_t rows, std::size_t stride, std::span<double
   if (header_.fortran) {
     if (next_ == 0) RINGWARD_TRY(LoadAll());
     for (std::size_t c = 0; c < header_.cols; ++c) {
-      const char* const raw = raw_.data() + (c * header_.rows + next_) * header_.bytes;
-      decode(raw, header_.bytes, rows, header_.swap, out.data() + c, stride);
+      decode(ElementOf(next_, c), header_.bytes, rows, header_.swap, out.data() + c, stride);
     }
   } else {
     raw_.resize(rows * header_.cols * header_.bytes);
     RINGWARD_TRY(source_.ReadExactly(raw_));
     for (std::size_t r = 0; r < rows; ++r) {
-      const char* const raw = raw_.data() + r * header_.cols * header_.bytes;
-      decode(raw, header_.bytes, header_.cols, header_.swap, out.data() + r * stride, 1);
+      decode(ElementOf(r, 0), header_.bytes, header_.cols, header_.swap, out.data() + r * stride,
+             1);
+    }
+  }
+  if (const DigitsFinder find = DigitsFinderOf(header_.kind, header_.bytes)) {
+    const std::size_t first = header_.fortran ? next_ : 0;
+    for (std::size_t i = 0; i < rows * header_.cols; ++i) {
+      const std::size_t row = i / header_.cols;
+      const std::size_t col = i % header_.cols;
+      std::string digits = find(ElementOf(first + row, col), header_.swap);
+      if (!digits.empty()) rounded.push_back({row, col, std::move(digits)});
     }
   }
   next_ += rows;

@@ -28,9 +28,16 @@ struct NpyHeader {
 /// start with `where`.
 Result<NpyHeader> ParseNpyHeader(std::string_view text, const std::string& where);
 
-/// Reads a 1-D or 2-D array row by row as doubles; integers above 2^53 are rounded. Rows stream in
-/// C order; Fortran order is held in memory as it is. A shape allocates nothing before its bytes
-/// are there. Not safe for concurrent use.
+/// An integer of an array that no double holds (beyond 2^53), as its digits.
+struct LongInteger {
+  std::size_t row = 0;  ///< from 0, among the rows read at once
+  std::size_t col = 0;
+  std::string digits;
+};
+
+/// Reads a 1-D or 2-D array row by row as doubles; integers beyond 2^53 are rounded, and told apart
+/// by their digits. Rows stream in C order; Fortran order is held in memory as it is. A shape
+/// allocates nothing before its bytes are there. Not safe for concurrent use.
 class NpyArray {
  public:
   /// `where` starts the messages, e.g. "data.npz: array X".
@@ -38,9 +45,11 @@ class NpyArray {
                                                 std::string where);
   const NpyHeader& header() const { return header_; }
   const std::string& where() const { return where_; }
-  /// Reads the next `rows` rows into `out`, row r at out[r * stride]; NaN stays NaN.
+  /// Reads the next `rows` rows into `out`, row r at out[r * stride]; NaN stays NaN. `rounded`
+  /// becomes the integers that `out` does not hold exactly.
   /// REQUIRES: no more rows than are left, stride >= cols, room in `out`.
-  Status ReadRows(std::size_t rows, std::size_t stride, std::span<double> out);
+  Status ReadRows(std::size_t rows, std::size_t stride, std::span<double> out,
+                  std::vector<LongInteger>& rounded);
   std::size_t rows_left() const { return header_.rows - next_; }
 
  private:
@@ -48,6 +57,7 @@ class NpyArray {
       : source_(std::move(source)), where_(std::move(where)) {}
   Status ReadHeader();
   Status LoadAll();
+  const char* ElementOf(std::size_t row, std::size_t col) const;
   io::BufferedSource source_;
   std::string where_;
   NpyHeader header_;

@@ -23,12 +23,15 @@ std::string ReadNpy(const std::string& bytes) {
   std::string out;
   while ((*array)->rows_left() > 0) {
     std::vector<double> row(cols);
-    const auto read = (*array)->ReadRows(1, cols, row);
+    std::vector<LongInteger> rounded;
+    const auto read = (*array)->ReadRows(1, cols, row, rounded);
     if (!read) return read.error().what();
-    for (const double cell : row) {
+    std::size_t next = 0;
+    for (std::size_t c = 0; c < cols; ++c) {
       std::array<char, 40> text;
-      std::snprintf(text.data(), text.size(), "%.9g ", cell);
-      out += text.data();
+      std::snprintf(text.data(), text.size(), "%.9g ", row[c]);
+      const bool digits = next < rounded.size() && rounded[next].col == c;
+      out += digits ? rounded[next++].digits + " " : std::string(text.data());
     }
     out.back() = '|';
   }
@@ -61,6 +64,22 @@ TEST(NpyTest, ReadsEveryElementType) {
       {"=i8", Raw<std::int64_t>({-7, 7}), "-7|7|"},
   };
   for (const auto& c : kCases) EXPECT_EQ(ReadNpy(NpyBytes(c.descr, "(2,)", c.data)), c.expected);
+}
+
+TEST(NpyTest, TellsIntegersThatADoubleDoesNotHold) {
+  constexpr std::int64_t kLow = std::numeric_limits<std::int64_t>::min();
+  const std::string signs =
+      Raw<std::int64_t>({9007199254740993, -9007199254740993, kLow, kLow + 1});
+  const std::string all =
+      "9007199254740993 -9007199254740993|-9.22337204e+18 -9223372036854775807|";
+  EXPECT_EQ(ReadNpy(NpyBytes("<i8", "(2, 2)", signs)), all);
+  EXPECT_EQ(ReadNpy(NpyBytes("<i8", "(2, 2)", signs, true)),
+            "9007199254740993 -9.22337204e+18|-9007199254740993 -9223372036854775807|");
+  EXPECT_EQ(ReadNpy(NpyBytes(
+                ">u8", "(3,)",
+                Raw<std::uint64_t>({9007199254740992U, 18446744073709551615U, 9223372036854775808U},
+                                   true))),
+            "9.00719925e+15|18446744073709551615|9.22337204e+18|");
 }
 
 TEST(NpyTest, ReadsBothOrders) {
@@ -139,6 +158,17 @@ TEST(NpzTest, ChoosesArraysByPurpose) {
   EXPECT_EQ(ReadArchive(series, Purpose::kScore, normal), "1 2 test_label(label) |1 2 0 |3  1 ");
   EXPECT_EQ(ReadArchive(series, Purpose::kTrain, normal),
             "--normal needs --label: t.npz does not say which column it is");
+}
+
+/// 2^53 and 2^53 + 1 have one double.
+TEST(NpzTest, IntegersThatShareADoubleStayApart) {
+  const std::string ids = Raw<std::int64_t>({9007199254740992, 9007199254740993, 9007199254740993});
+  const std::string labels = Raw<std::uint64_t>({9007199254740993, 9007199254740992, 7});
+  EXPECT_EQ(ReadArchive({{"X.npy", NpyBytes("<i8", "(3, 1)", ids)},
+                         {"y.npy", NpyBytes("<u8", "(3,)", labels)}},
+                        Purpose::kTrain),
+            "1 y(label) |9007199254740992 9007199254740993 |9007199254740993 9007199254740992 "
+            "|9007199254740993 7 ");
 }
 
 TEST(NpzTest, NamesFileAndArrayOfBadInput) {
