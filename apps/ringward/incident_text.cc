@@ -25,6 +25,12 @@ Json IncidentsJson(const std::vector<signal::Cause>& causes) {
           {"incidents", std::move(incidents)}};
 }
 
+namespace {
+
+Json OrNull(const std::string& text) { return text.empty() ? Json() : Json(text); }
+
+}  // namespace
+
 Json InputsJson(const std::vector<ingest::InputReport>& inputs) {
   Json all = Json::array();
   for (const ingest::InputReport& input : inputs) {
@@ -32,7 +38,9 @@ Json InputsJson(const std::vector<ingest::InputReport>& inputs) {
                    {"format", input.format},
                    {"lines_used", input.lines_used},
                    {"lines_other", input.lines_other},
-                   {"lines_malformed", input.lines_malformed}});
+                   {"lines_malformed", input.lines_malformed},
+                   {"first_malformed", OrNull(input.first_malformed)},
+                   {"note", OrNull(input.note)}});
   }
   return all;
 }

@@ -1,9 +1,12 @@
 #include "ringward/replay.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/log.h"
 #include "detect/rules.h"
 #include "io/byte_source.h"
 #include "recording/reader.h"
@@ -77,11 +80,23 @@ Result<replay::Replayed> ReplayCommand::ReplayTables(const std::vector<std::stri
   ingest::StepTable table;
   for (const std::string& file : files) {
     RINGWARD_ASSIGN(auto source, io::OpenInput(file));
-    RINGWARD_TRY(table.Add(std::move(source), inputs_.emplace_back()));
+    ingest::InputReport& report = inputs_.emplace_back();
+    RINGWARD_TRY(table.Add(std::move(source), report));
+    if (!report.note.empty()) LogWarning(file + ": " + report.note);
   }
   if (table.empty()) {
+    for (const ingest::InputReport& report : inputs_) {
+      if (report.first_malformed.empty()) continue;
+      return Error(Code::kInvalidInput,
+                   report.file + ":" + report.first_malformed + " (no line could be read)");
+    }
     return Error(Code::kInvalidInput,
                  files.front() + ": no file holds steps of ranks that can be told apart");
+  }
+  for (const ingest::InputReport& report : inputs_) {
+    if (report.lines_malformed <= report.lines_used) continue;
+    LogWarning(fmt::format("{}:{}; {} of its lines could not be read", report.file,
+                           report.first_malformed, report.lines_malformed));
   }
   RINGWARD_TRY(table.CheckRanks());
   replay::Replayed replayed = replay::ReplayEvents(table.Events(), detect_);

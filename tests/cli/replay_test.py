@@ -85,6 +85,9 @@ TOLD = [
     ("a slow rank without timestamps", per_rank(steps_of(slow(5, 1.5)), ["step", "step_seconds", "sync_seconds"]),
      [("slow-rank", [5])]),
     ("a slow rank without steps", per_rank(steps_of(slow(5, 1.5)), ["step_seconds", "sync_seconds"]), [("slow-rank", [5])]),
+    ("a slow rank with milliseconds since 1970 and semicolons",
+     {name: re.sub(r"(?m)^(\d+),([0-9.]+)", lambda at: f"{at[1]},{float(at[2]) * 1000:.0f}", text).replace(",", ";")
+      for name, text in per_rank(steps_of(slow(5, 1.5))).items()}, [("slow-rank", [5])]),
     ("slow input", per_rank(steps_of(slow(3, 8.0, "data_seconds"))), [("slow-input", [3])]),
     ("slow input everywhere", per_rank(steps_of(everywhere(8.0, "data_seconds"))), [("slow-input", [])]),
     ("a NaN that spreads", per_rank(steps_of(poisoned)), [("non-finite", [2])]),
@@ -107,6 +110,8 @@ REFUSED = [
     ("process numbers for ranks", ["replay", "s.csv"], {"s.csv": "process,step_s\n31337,1\n31338,1\n"},
      r"s\.csv:3: rank 31338 in a job of which 2 ranks report: ranks count from 0"),
     ("a file of nobody", ["replay", "steps.csv"], {"steps.csv": "step,loss\n1,2\n"}, r"steps\.csv: no file holds steps.*"),
+    ("a decimal comma", ["replay", "s.csv"], {"s.csv": "rank;step;step_s\n0;0;0,5\n1;0;0,5\n"},
+     r's\.csv:2: column "step_s": "0,5" has a decimal comma, where a point is expected \(no line could be read\)'),
     ("bytes that are no gzip", ["replay", "rank0.csv.gz"], {"rank0.csv.gz": "hello"}, r"rank0\.csv\.gz.*"),
     ("no files", ["replay"], {}, r"missing PATH.*"),
     ("a worth of two steps", ["replay", "--worth", "2", "run"], {}, r"--worth: got '2', .*"),
