@@ -46,7 +46,9 @@ Made JoinGloo(const launch::RankEnvironment& environment, comm::Board* board) {
 
 #ifdef RINGWARD_HAVE_MPI
 Made JoinMpi(const launch::RankEnvironment& environment, comm::Board* board) {
-  auto joined = comm::MakeMpi({.timeout = environment.collective_timeout, .board = board});
+  auto joined = comm::MakeMpi({.timeout = environment.collective_timeout,
+                               .start_timeout = environment.start_timeout,
+                               .board = board});
   if (!joined) return std::move(joined).error();
   if ((*joined)->rank() == environment.rank && (*joined)->size() == environment.world_size) {
     return joined;

@@ -105,7 +105,11 @@ Result<int> RunTrain(RankContext& context) {
   RINGWARD_ASSIGN(auto fitted,
                   learn::Fit(*context.communicator, options.settings, set ? &*set : nullptr,
                              SystemClock(), hooks, context.Patient()));
-  if (!first) return kExitFine;
+  // However long rank 0 takes to write: the end of MPI has a deadline.
+  if (!first) {
+    RINGWARD_TRY(context.communicator->Barrier(context.Patient()));
+    return kExitFine;
+  }
   progress->Finish();
   fitted->model.features = features;
   const TrainOutcome outcome{options.settings, *set, *fitted, context.environment.world_size,
@@ -119,6 +123,7 @@ Result<int> RunTrain(RankContext& context) {
     out.Write(TrainText(outcome));
   }
   RINGWARD_TRY(out.Finish());
+  RINGWARD_TRY(context.communicator->Barrier(context.Patient()));
   return kExitFine;
 }
 

@@ -1,5 +1,7 @@
 #include "ringward/bench_allreduce.h"
 
+#include "launch/memory.h"
+
 namespace ringward::cli {
 
 SubcommandInfo BenchAllReduceCommand::Info() const {
@@ -23,6 +25,8 @@ Result<int> BenchAllReduceCommand::Run(Context& context) {
   if (options_.begin > options_.end) {
     return Error(Code::kInvalidInput, "--begin is larger than --end");
   }
+  RINGWARD_TRY(launch::CheckMemory(ranks_.ranks, static_cast<double>(options_.end),
+                                   launch::AvailableMemory(), "buffers of --end"));
   return RunRankJob(context, ranks_, {.command = "bench-allreduce"});
 }
 

@@ -63,6 +63,7 @@ Result<int> RunRankJob(const Context& context, const RankJobOptions& options, co
                        .keeper = keeper,
                        .command = {rank, job.command},
                        .collective_timeout = options.collective_timeout,
+                       .start_timeout = launch::StartTimeout(options.ranks, capabilities.cores),
                        .log_dir = job.log_dir};
   const auto arguments = context.options.ToArgs(OptionScope::kRun);
   spec.command.insert(spec.command.end(), arguments.begin(), arguments.end());

@@ -76,7 +76,13 @@ Result<std::string> StoreClient::Get(std::string_view key, Deadline deadline) {
 
 Result<std::optional<std::string>> StoreClient::TryGet(std::string_view key,
                                                        std::chrono::milliseconds wait) {
-  RINGWARD_ASSIGN(Reply reply, Ask(store::Op::kGet, key, {}, wait, After(wait + kAnswerSlack)));
+  return TryGet(key, wait, After(wait));
+}
+
+Result<std::optional<std::string>> StoreClient::TryGet(std::string_view key,
+                                                       std::chrono::milliseconds wait,
+                                                       Deadline deadline) {
+  RINGWARD_ASSIGN(Reply reply, Ask(store::Op::kGet, key, {}, wait, deadline + kAnswerSlack));
   if (reply.answer == store::Answer::kMissing) return std::optional<std::string>();
   return std::optional(std::move(reply.bytes));
 }

@@ -27,6 +27,10 @@ class StoreClient {
   Result<std::string> Get(std::string_view key, Deadline deadline);
   /// The value if there is one within `wait`, without an error if not.
   Result<std::optional<std::string>> TryGet(std::string_view key, std::chrono::milliseconds wait);
+  /// The same where the answer itself may take until `deadline`, as on a machine with far more
+  /// ranks than cores.
+  Result<std::optional<std::string>> TryGet(std::string_view key, std::chrono::milliseconds wait,
+                                            Deadline deadline);
   /// Sets `key` unless it is set; the value that stands.
   Result<std::string> SetIfAbsent(std::string_view key, std::string_view value, Deadline deadline);
 

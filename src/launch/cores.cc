@@ -9,9 +9,10 @@
 #include <fstream>
 #include <optional>
 #include <sstream>
-#include <string_view>
 #include <thread>
 #include <vector>
+
+#include "launch/cgroup.h"
 
 namespace ringward::launch {
 namespace {
@@ -51,19 +52,6 @@ double QuotaV1(const std::string& folder) {
   return quota && period && *quota > 0 && *period > 0 ? *quota / *period : 0;
 }
 
-/// The smallest positive quota from `path` below `mount` up to the mount itself. Inside a
-/// container the path may not be visible; then its parents that are count.
-double SmallestUpwards(const std::string& mount, std::string path,
-                       double (*read)(const std::string&)) {
-  double smallest = 0;
-  while (true) {
-    const double quota = read(mount + path);
-    if (quota > 0 && (smallest == 0 || quota < smallest)) smallest = quota;
-    if (path.empty() || path == "/") return smallest;
-    path.erase(path.rfind('/'));
-  }
-}
-
 struct Load {
   int online = 0;
   int running = 0;  ///< tasks on a processor or waiting for one, this one among them
@@ -95,37 +83,10 @@ void LookAtLoad(const std::string& root, Cores& cores) {
   cores.busy = std::max(0, running[kLooks / 2] - 1);
 }
 
-bool ListContains(std::string_view list, std::string_view word) {
-  while (!list.empty()) {
-    const std::size_t comma = std::min(list.find(','), list.size());
-    if (list.substr(0, comma) == word) return true;
-    list.remove_prefix(std::min(comma + 1, list.size()));
-  }
-  return false;
-}
-
 }  // namespace
 
 double CgroupQuota(const std::string& root) {
-  std::ifstream file(root + "/proc/self/cgroup");
-  double smallest = 0;
-  // Lines are "hierarchy:controllers:path"; version 2 is "0::path".
-  for (std::string line; std::getline(file, line);) {
-    const std::size_t first = line.find(':');
-    const std::size_t second = first == std::string::npos ? first : line.find(':', first + 1);
-    if (second == std::string::npos) continue;
-    const std::string controllers = line.substr(first + 1, second - first - 1);
-    const std::string path = line.substr(second + 1);
-    double quota = 0;
-    if (controllers.empty()) {
-      quota = SmallestUpwards(root + "/sys/fs/cgroup", path, QuotaV2);
-    } else if (ListContains(controllers, "cpu")) {
-      quota = SmallestUpwards(root + "/sys/fs/cgroup/cpu", path, QuotaV1);
-      if (quota == 0) quota = SmallestUpwards(root + "/sys/fs/cgroup/cpu,cpuacct", path, QuotaV1);
-    }
-    if (quota > 0 && (smallest == 0 || quota < smallest)) smallest = quota;
-  }
-  return smallest;
+  return SmallestInCgroups(root, "cpu", QuotaV1, QuotaV2);
 }
 
 Cores UsableCores(const std::string& root) {

@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <filesystem>
+#include <fstream>
 #include <system_error>
 
 #include "base/system_error.h"
@@ -44,10 +45,32 @@ EngineChoice Mpi(int ranks, const Cores& cores, const std::string& reason) {
   return {"mpi", !fit, why};
 }
 
-EngineChoice Gloo(int ranks, const Cores& cores, const std::string& reason) {
-  return {"gloo", false,
-          "engine gloo: " + reason + "; " + Ranks(ranks) + " on " + cores.Describe() +
-              ": waiting ranks sleep, no binding"};
+/// Most ranks whose ports for one another fit into `ports`.
+int GlooRanksMax(int ports) {
+  int ranks = 1;
+  while ((ranks + 1) * ranks <= ports) ++ranks;
+  return ranks;
+}
+
+Result<EngineChoice> Gloo(int ranks, const Capabilities& can, const std::string& reason) {
+  if (can.ports > 0 && ranks > GlooRanksMax(can.ports)) {
+    return Error(Code::kUnavailable, "engine gloo: " + std::to_string(ranks) + " ranks take " +
+                                         std::to_string(ranks * (ranks - 1)) +
+                                         " ports for one another, of " + std::to_string(can.ports) +
+                                         " there are (net.ipv4.ip_local_port_range): at most " +
+                                         std::to_string(GlooRanksMax(can.ports)) +
+                                         " ranks; engine mpi takes none");
+  }
+  return EngineChoice{"gloo", false,
+                      "engine gloo: " + reason + "; " + Ranks(ranks) + " on " +
+                          can.cores.Describe() + ": waiting ranks sleep, no binding"};
+}
+
+int SystemPorts() {
+  std::ifstream file("/proc/sys/net/ipv4/ip_local_port_range");
+  int first = 0;
+  int last = 0;
+  return file >> first >> last ? last - first + 1 : 0;
 }
 
 std::string WhyNoMpi(const Capabilities& can) {
@@ -81,7 +104,7 @@ Result<EngineChoice> ChooseEngine(const std::string& requested, int ranks,
     return Error(Code::kUnavailable, "--engine mpi cannot run here: " + WhyNoMpi(can));
   }
   if (requested == "gloo") {
-    if (can.gloo) return Gloo(ranks, can.cores, "asked for");
+    if (can.gloo) return Gloo(ranks, can, "asked for");
     return Error(Code::kUnavailable, "--engine gloo: this build has no gloo engine");
   }
   if (requested != "auto") {
@@ -90,7 +113,7 @@ Result<EngineChoice> ChooseEngine(const std::string& requested, int ranks,
   }
   if (ranks == 1) return Local(can.cores);
   if (mpi) return Mpi(ranks, can.cores, "lowest latency for a fixed number of ranks");
-  if (can.gloo) return Gloo(ranks, can.cores, WhyNoMpi(can));
+  if (can.gloo) return Gloo(ranks, can, WhyNoMpi(can));
   return Error(Code::kUnavailable, "no engine can run " + Ranks(ranks) + ": " + WhyNoMpi(can) +
                                        ", and this build has no gloo engine");
 }
@@ -100,6 +123,7 @@ Capabilities ProbeCapabilities() {
   can.cores = UsableCores();
   can.mpi = kHaveMpi;
   can.gloo = kHaveGloo;
+  can.ports = SystemPorts();
   const std::string mpirun = FindInPath("mpirun");
   if (mpirun.empty()) return can;
   const auto version = Capture({mpirun, "--version"}, std::chrono::seconds(10));

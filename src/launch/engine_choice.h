@@ -14,6 +14,9 @@ struct Capabilities {
   bool mpi = true;   ///< ringward-rank was built with the engine
   bool gloo = true;  ///< as above
   Cores cores;
+  /// Ports that the system hands out, of which gloo's ranks take one for each of their peers; 0 =
+  /// not known.
+  int ports = 0;
 };
 
 struct EngineChoice {

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <utility>
 
@@ -162,6 +163,12 @@ JobResult Conclude(const Outcome& outcome, const SignalGuard& signals, const Out
 }
 
 }  // namespace
+
+std::chrono::milliseconds StartTimeout(int ranks, const Cores& cores) {
+  constexpr std::int64_t kRanksEach = 8;
+  const std::chrono::milliseconds minute = std::chrono::minutes(1);
+  return std::max(minute, minute * ranks / (kRanksEach * cores.usable));
+}
 
 Result<JobResult> RunJob(const JobSpec& spec) {
   RINGWARD_TRY(Validate(spec));

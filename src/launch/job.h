@@ -48,6 +48,10 @@ struct JobSpec {
   int err = 2;              ///< where their standard error goes
 };
 
+/// For all ranks to join: a minute, and where there are more than eight ranks a core, a minute for
+/// each eight.
+std::chrono::milliseconds StartTimeout(int ranks, const Cores& cores);
+
 /// How a job ended.
 struct JobResult {
   /// 0 = every rank did its work; the culprit's own exit status; kExitCouldNotRun if it was killed

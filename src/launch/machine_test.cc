@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +11,8 @@
 #include "launch/cores.h"
 #include "launch/engine_choice.h"
 #include "launch/environment.h"
+#include "launch/job.h"
+#include "launch/memory.h"
 #include "launch/mpirun.h"
 #include "launch/test_folder.h"
 
@@ -90,6 +93,53 @@ INSTANTIATE_TEST_SUITE_P(
                     QuotaCase{"torn_lines", {{"/proc/self/cgroup", "0\n1:cpu\n\n"}}, 0.0}),
     [](const auto& test) { return std::string(test.param.name); });
 
+TEST(MemoryTest, IsTheMachinesOrWhatACgroupLeaves) {
+  using Files = std::vector<std::pair<std::string, std::string>>;
+  const std::string meminfo = "MemTotal: 9000 kB\nMemFree: 10 kB\nMemAvailable: 4000 kB\n";
+  const struct {
+    const char* name;
+    Files files;
+    std::uint64_t bytes;
+  } kCases[] = {
+      {"nothing is known", {}, std::numeric_limits<std::uint64_t>::max()},
+      {"the machine", {{"/proc/meminfo", meminfo}}, 4'096'000},
+      {"no limit",
+       {{"/proc/meminfo", meminfo},
+        {"/proc/self/cgroup", "0::/job\n"},
+        {"/sys/fs/cgroup/job/memory.max", "max\n"},
+        {"/sys/fs/cgroup/job/memory.current", "1000\n"}},
+       4'096'000},
+      {"a limit above, half used, a part of it by old file pages",
+       {{"/proc/meminfo", meminfo},
+        {"/proc/self/cgroup", "0::/pod/job\n"},
+        {"/sys/fs/cgroup/pod/memory.max", "1000000\n"},
+        {"/sys/fs/cgroup/pod/memory.current", "500000\n"},
+        {"/sys/fs/cgroup/pod/memory.stat", "anon 1\ninactive_file 100000\n"}},
+       600'000},
+      {"version 1, nothing left",
+       {{"/proc/meminfo", meminfo},
+        {"/proc/self/cgroup", "4:memory:/job\n"},
+        {"/sys/fs/cgroup/memory/job/memory.limit_in_bytes", "1000\n"},
+        {"/sys/fs/cgroup/memory/job/memory.usage_in_bytes", "2000\n"}},
+       1},
+  };
+  for (const auto& c : kCases) {
+    const TestFolder root;
+    for (const auto& [name, text] : c.files) root.Write(name, text);
+    EXPECT_EQ(AvailableMemory(root.path()), c.bytes) << c.name;
+  }
+}
+
+TEST(MemoryTest, SaysWhoNeedsHowMuch) {
+  constexpr double kGiB = 1U << 30U;
+  EXPECT_TRUE(CheckMemory(4, kGiB, std::uint64_t{4} << 30U, "x"));
+  const Status refused = CheckMemory(4, 1.5 * kGiB, std::uint64_t{5} << 30U, "buffers");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), Code::kResource);
+  EXPECT_EQ(refused.error().what(),
+            "4 ranks need 6 GiB of memory for buffers, 5 GiB are available");
+}
+
 TEST(CoresTest, CountsWhatElseWantsToRun) {
   const TestFolder root;
   root.Write("/proc/stat", "cpu  1 2 3\ncpu0 1 2 3\ncpu1 1 2 3\nintr 5\nprocs_running 4\n");
@@ -99,6 +149,21 @@ TEST(CoresTest, CountsWhatElseWantsToRun) {
   EXPECT_FALSE((Cores{4, 4, 0.0, 4, 3}).Fit(2));
   EXPECT_TRUE((Cores{4, 4, 0.0, 4, 3}).Fit(1));
   EXPECT_FALSE((Cores{1, 4, 0.0, 4, 0}).Fit(2));
+}
+
+TEST(StartTimeoutTest, GrowsWithRanksACore) {
+  const struct {
+    int ranks;
+    int cores;
+    std::chrono::seconds limit;
+  } kCases[] = {{1, 1, std::chrono::seconds(60)},
+                {16, 2, std::chrono::seconds(60)},
+                {200, 2, std::chrono::seconds(750)},
+                {200, 64, std::chrono::seconds(60)},
+                {1024, 1, std::chrono::seconds(7680)}};
+  for (const auto& c : kCases) {
+    EXPECT_EQ(StartTimeout(c.ranks, {.usable = c.cores}), c.limit) << c.ranks << " " << c.cores;
+  }
 }
 
 TEST(CoresTest, AQuotaBelowOneCoreStillGivesOne) {
@@ -118,6 +183,11 @@ Capabilities Machine(bool mpirun, bool gloo, int cores) {
   if (mpirun) can.mpirun = "/usr/bin/mpirun";
   can.gloo = gloo;
   can.cores = {cores, cores, 0.0};
+  return can;
+}
+
+Capabilities WithPorts(Capabilities can, int ports) {
+  can.ports = ports;
   return can;
 }
 
@@ -163,6 +233,11 @@ TEST(EngineChoiceTest, ChoosesAndSaysWhy) {
        "--engine mpi cannot run here: mpirun was not found"},
       {"gloo", 2, Machine(true, false, 1), "", false,
        "--engine gloo: this build has no gloo engine"},
+      {"gloo", 168, WithPorts(Machine(true, true, 2), 28'232), "gloo", false,
+       "engine gloo: asked for; 168 ranks on 2 usable cores: waiting ranks sleep, no binding"},
+      {"gloo", 200, WithPorts(Machine(true, true, 2), 28'232), "", false,
+       "engine gloo: 200 ranks take 39800 ports for one another, of 28232 there are "
+       "(net.ipv4.ip_local_port_range): at most 168 ranks; engine mpi takes none"},
       {"local", 2, Machine(true, true, 1), "", false, "--engine local runs one rank, not 2"},
       {"nccl", 2, Machine(true, true, 1), "", false,
        "--engine: 'nccl' is not one of auto, mpi, gloo, local"},

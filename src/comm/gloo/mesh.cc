@@ -92,7 +92,7 @@ Result<std::unique_ptr<Mesh>> Mesh::Connect(const GlooOptions& options) {
 Status Mesh::Join() {
   const Deadline deadline = After(StartTimeout(options_));
   try {
-    StoreAdapter store(store_, deadline);
+    StoreAdapter store(store_, deadline, options_.size);
     auto context = std::make_shared<::gloo::rendezvous::Context>(options_.rank, options_.size);
     ::gloo::transport::tcp::attr where(options_.bind_address.c_str());
     std::shared_ptr<::gloo::transport::Device> device = ::gloo::transport::tcp::CreateDevice(where);

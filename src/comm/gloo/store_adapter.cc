@@ -9,8 +9,9 @@
 namespace ringward::comm {
 namespace {
 
-// How often a wait for a peer's address looks for word of a failure.
+// How often a wait for a peer's address looks for word of a failure: every rank asks the one store.
 constexpr std::chrono::milliseconds kLookUp{200};
+constexpr int kRanksAtThatPace = 16;
 
 }  // namespace
 
@@ -31,6 +32,11 @@ Error DecodeFailure(const std::string& text) {
   return AsSeenByPeer(rank, Error(static_cast<Code>(code), std::string(second.ptr + 1, end)));
 }
 
+StoreAdapter::StoreAdapter(StoreClient& client, Deadline deadline, int ranks)
+    : client_(client),
+      deadline_(deadline),
+      look_up_(kLookUp * std::max(1, ranks / kRanksAtThatPace)) {}
+
 void StoreAdapter::set(const std::string& key, const std::vector<char>& data) {
   const Status status = client_.Set("mesh/" + key, {data.data(), data.size()}, deadline_);
   if (!status) throw StoreFailure(status.error());
@@ -39,10 +45,10 @@ void StoreAdapter::set(const std::string& key, const std::vector<char>& data) {
 std::string StoreAdapter::Await(const std::string& key) {
   while (true) {
     const auto left = Left(deadline_);
-    auto value = client_.TryGet("mesh/" + key, std::min(left, kLookUp));
+    auto value = client_.TryGet("mesh/" + key, std::min(left, look_up_), deadline_);
     if (!value) throw StoreFailure(std::move(value).error());
     if (*value) return **value;
-    auto failure = client_.TryGet(kFailureKey, std::chrono::milliseconds(0));
+    auto failure = client_.TryGet(kFailureKey, std::chrono::milliseconds(0), deadline_);
     if (failure && *failure) throw StoreFailure(DecodeFailure(**failure));
     if (left.count() == 0) {
       throw StoreFailure(Error(Code::kTimeout, "rank " + key.substr(key.rfind('/') + 1) +

@@ -33,7 +33,8 @@ Error DecodeFailure(const std::string& text);
 /// a peer has failed. Throws StoreFailure.
 class StoreAdapter final : public ::gloo::rendezvous::Store {
  public:
-  StoreAdapter(StoreClient& client, Deadline deadline) : client_(client), deadline_(deadline) {}
+  /// `ranks` share the store, which is asked the less often the more they are.
+  StoreAdapter(StoreClient& client, Deadline deadline, int ranks);
   void set(const std::string& key, const std::vector<char>& data) override;
   std::vector<char> get(const std::string& key) override;
   void wait(const std::vector<std::string>& keys) override;
@@ -46,6 +47,7 @@ class StoreAdapter final : public ::gloo::rendezvous::Store {
 
   StoreClient& client_;
   const Deadline deadline_;
+  const std::chrono::milliseconds look_up_;
 };
 
 }  // namespace ringward::comm

@@ -27,6 +27,8 @@ constexpr milliseconds kTick{50};
 
 /// True once any communicator broke: MPI_Finalize would wait for peers that never come.
 std::atomic<bool> any_broken{false};
+/// The longest timeout of any communicator, in milliseconds: for MPI_Finalize.
+std::atomic<milliseconds::rep> finish_ms{0};
 
 Error FromMpi(int code) {
   std::array<char, MPI_MAX_ERROR_STRING + 1> text{};
@@ -50,7 +52,7 @@ void FinishMpi(int status, void*) {
   if (finished != 0 || (status != 0 && any_broken)) return;
   // Finishing waits for all ranks; a frozen one must not hang the others here either.
   MpiWatchdog watchdog(-1, nullptr, kTick);
-  watchdog.Arm(0, kDefaultTimeout);
+  watchdog.Arm(0, milliseconds(finish_ms.load()));
   MPI_Finalize();
   watchdog.Disarm();
 }
@@ -349,6 +351,7 @@ Result<std::unique_ptr<Communicator>> MakeMpi(const MpiOptions& options) {
   if (options.max_count < 1 || options.max_count > INT32_MAX) {
     return Error(Code::kInvalidInput, "max_count is outside 1..2^31-1");
   }
+  finish_ms = std::max(finish_ms.load(), options.timeout.count());
   RINGWARD_TRY(StartMpi());
   MPI_Comm comm = MPI_COMM_NULL;
   int rank = 0;
@@ -356,7 +359,7 @@ Result<std::unique_ptr<Communicator>> MakeMpi(const MpiOptions& options) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   MpiWatchdog watchdog(rank, options.board, kTick);  // duplicating is a collective of its own
-  watchdog.Arm(0, options.timeout);
+  watchdog.Arm(0, options.start_timeout.count() > 0 ? options.start_timeout : options.timeout);
   RINGWARD_TRY(Check(MPI_Comm_dup(MPI_COMM_WORLD, &comm)));
   MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
   std::optional<SharedReduce> shared;

@@ -13,7 +13,10 @@
 namespace ringward::comm {
 
 struct MpiOptions {
+  /// Of a call; finishing MPI at the end of the process has the longest one given.
   std::chrono::milliseconds timeout = kDefaultTimeout;
+  /// For all ranks to have made this communicator; 0 = timeout.
+  std::chrono::milliseconds start_timeout{0};
   /// May be null; else must outlive the communicators. Names the culprits.
   Board* board = nullptr;
   /// The most elements handed to one MPI call, which counts in int; larger buffers go in pieces.
