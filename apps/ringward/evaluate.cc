@@ -83,7 +83,7 @@ void EvaluateCommand::AddOptions(OptionTable& table) {
       .Complete(Completion::kFolder);
   learn::AddDataOptions(table, data_, learn::DataFlag::kOptional);
   table
-      .Add("kind", &kind_, {.what = "a column", .allow_empty = true},
+      .Add("kind", &data_.kind, {.what = "a column", .allow_empty = true},
            "column that names the kind of anomaly; none = the label's values")
       .Metavar("COL");
   table.Group("Files of scores");
@@ -140,7 +140,6 @@ Result<Evaluation> EvaluateCommand::FromModel(Context& context) {
   RINGWARD_ASSIGN(const learn::Model model, learn::LoadModel(model_));
   if (data_.label.empty()) data_.label = model.history.label;
   if (data_.normal.empty()) data_.normal = model.history.normal;
-  if (!kind_.empty()) data_.id.push_back(kind_);
   Evaluation evaluation{.subject = model_ + " on " + data_.paths.front()};
   evaluation.false_alarm_rate = false_alarm_rate_.value_or(model.false_alarm_rate);
   RINGWARD_ASSIGN(auto stream,
@@ -163,7 +162,7 @@ Result<Evaluation> EvaluateCommand::FromModel(Context& context) {
     }
     evaluation.scores.push_back(row.score);
     evaluation.labels.push_back(row.truth == learn::RowLabel::kAnomaly ? 1 : 0);
-    evaluation.kinds.push_back(kind_.empty() ? row.label : row.ids.back());
+    evaluation.kinds.push_back(data_.kind.empty() ? row.label : row.ids.back());
     KeepTop(evaluation.top_rows, row);
     return Ok();
   };

@@ -28,7 +28,6 @@ class EvaluateCommand final : public Subcommand {
   learn::DataOptions data_;
   std::string scores_;
   std::string labels_;
-  std::string kind_;
   std::string out_;
   std::optional<double> threshold_;
   std::optional<double> false_alarm_rate_;

@@ -10,7 +10,6 @@
 namespace ringward::cli {
 namespace {
 
-constexpr std::size_t kBatchRows = 256;
 constexpr std::size_t kWarningsShown = 5;
 
 }  // namespace
@@ -20,8 +19,9 @@ std::string Reason::Text() const {
   return fmt::format("{} {} (expected {}) {:.0f} %", feature, seen, expected, 100.0 * share);
 }
 
-Reason ScoreStream::Describe(std::size_t row, const learn::Contribution& contribution,
-                             double score) const {
+std::optional<Reason> ScoreStream::Describe(std::size_t row,
+                                            const learn::Contribution& contribution,
+                                            double score) const {
   const auto& feature = features_[contribution.feature];
   const auto& preprocessor = model_->preprocessor;
   const std::size_t width = preprocessor.width();
@@ -29,11 +29,16 @@ Reason ScoreStream::Describe(std::size_t row, const learn::Contribution& contrib
   const std::size_t rows_ago = (preprocessor.inputs() - 1 - feature.front()) / width;
   // From the rows as read: inputs are cut, and rounded to 24 bits.
   const auto cell = recent_->Find(row, rows_ago);
-  return {.feature = learn::FeatureName(preprocessor, feature),
-          .seen = learn::SeenCell(*cell.block, cell.row, stream_->slots()[column]),
-          .expected = learn::FeatureValue(preprocessor, feature, contribution.expected),
-          .contribution = contribution.share,
-          .share = score > 0.0 ? contribution.share / score : 0.0};
+  const std::size_t slot = stream_->slots()[column];
+  if (learn::IsAsExpected(preprocessor, feature, contribution.expected, *cell.block, cell.row,
+                          slot)) {
+    return std::nullopt;
+  }
+  return Reason{.feature = learn::FeatureName(preprocessor, feature),
+                .seen = learn::SeenCell(*cell.block, cell.row, slot),
+                .expected = learn::FeatureValue(preprocessor, feature, contribution.expected),
+                .contribution = contribution.share,
+                .share = score > 0.0 ? contribution.share / score : 0.0};
 }
 
 Result<ScoreStream> ScoreStream::Open(const learn::Model& model, const learn::DataOptions& data,
@@ -41,8 +46,10 @@ Result<ScoreStream> ScoreStream::Open(const learn::Model& model, const learn::Da
   ScoreStream stream;
   stream.model_ = &model;
   stream.settings_ = settings;
-  RINGWARD_ASSIGN(stream.plan_, learn::MakeScoringPlan(model, kBatchRows));
-  stream.scorer_ = std::make_unique<learn::Scorer>(*stream.plan_, model.parts, kBatchRows);
+  const std::size_t batch = learn::RowsAtOnce(static_cast<std::size_t>(model.net.inputs),
+                                              static_cast<std::size_t>(model.net.members));
+  RINGWARD_ASSIGN(stream.plan_, learn::MakeScoringPlan(model, batch));
+  stream.scorer_ = std::make_unique<learn::Scorer>(*stream.plan_, model.parts, batch);
   RINGWARD_ASSIGN(stream.stream_, learn::ScoringStream::Open(data, model.preprocessor));
   stream.id_slots_ = stream.stream_->id_slots();
   if (const auto* label = stream.stream_->schema().WithRole(learn::Role::kLabel)) {
@@ -60,8 +67,9 @@ std::vector<Reason> ScoreStream::Reasons(const learn::ScoringBatch& batch, std::
   const auto x = batch.inputs.Row(i);
   const auto contributions = scorer_->Explain(x, row.score, features_);
   std::vector<Reason> reasons;
-  for (std::size_t k = 0; k < std::min(settings_.reasons, contributions.size()); ++k) {
-    reasons.push_back(Describe(i, contributions[k], row.score));
+  for (const auto& contribution : contributions) {
+    if (reasons.size() == settings_.reasons) break;
+    if (auto reason = Describe(i, contribution, row.score)) reasons.push_back(*std::move(reason));
   }
   if (row.anomaly && row.score > 0.0) {
     for (const auto& c : contributions) alarm_shares_[c.feature] += c.share / row.score;

@@ -16,7 +16,7 @@ namespace ringward::cli {
 
 /// One feature that carries a score, in the user's units.
 struct Reason {
-  std::string feature;        ///< empty: the row has fewer features than were asked for
+  std::string feature;        ///< empty: no more cells are other than expected
   std::string seen;           ///< the cell as it was read; "missing" for an empty one
   std::string expected;       ///< given all other features
   double contribution = 0.0;  ///< part of the score; all features' contributions sum to it
@@ -73,7 +73,9 @@ class ScoreStream {
   ScoredRow MakeRow(const learn::ScoringBatch& batch, std::size_t i, double score);
   std::vector<Reason> Reasons(const learn::ScoringBatch& batch, std::size_t i,
                               const ScoredRow& row);
-  Reason Describe(std::size_t row, const learn::Contribution& contribution, double score) const;
+  /// Nothing where the cell is what was expected.
+  std::optional<Reason> Describe(std::size_t row, const learn::Contribution& contribution,
+                                 double score) const;
 
   const learn::Model* model_ = nullptr;
   ScoreSettings settings_;

@@ -8,20 +8,22 @@
 #include <utility>
 
 #include "base/exit_code.h"
+#include "launch/memory.h"
 #include "learn/data/dataset.h"
 #include "learn/dense/spec_check.h"
 #include "learn/score/model.h"
+#include "learn/train/fit.h"
 #include "learn/train/recipe.h"
 #include "ringward/telemetry_set.h"
 
 namespace ringward::cli {
 namespace {
 
-/// Bytes one rank needs: its copy of the rows (rank 0 holds the reader's as well), and parameters
-/// with their gradient and optimizer state.
+/// Bytes one rank needs: its copy of the rows (rank 0 holds the reader's as well), and parameters,
+/// as they are and packed, with their gradient and optimizer state.
 std::size_t RankBytes(const learn::TrainingSet& set, const learn::NetSpec& net) {
   const std::size_t rows = set.data.base().values.size();
-  return sizeof(float) * (rows + 4 * learn::ParameterCount(net));
+  return sizeof(float) * (rows + 5 * learn::ParameterCount(net));
 }
 
 /// The folder's one absolute name, with a slash at its end; "" where there is none.
@@ -78,9 +80,13 @@ Result<int> TrainCommand::DryRun(Context& context) const {
                   launch::ChooseEngine(ranks_.engine, ranks_.ranks, launch::ProbeCapabilities()));
   RINGWARD_ASSIGN(const ReadSet read, ReadTrainingSet(settings_));
   const learn::TrainingSet& set = read.set;
+  RINGWARD_TRY(
+      learn::CheckSizes(settings_, set.rows.size(), set.preprocessor.inputs(), ranks_.ranks));
   const auto net = learn::MakeNetSpec(settings_, static_cast<int>(set.preprocessor.inputs()));
   const auto loop = learn::MakeLoopOptions(settings_, set.rows.size(), ranks_.ranks);
   const std::size_t bytes = RankBytes(set, net);
+  RINGWARD_TRY(launch::CheckMemory(ranks_.ranks, static_cast<double>(bytes),
+                                   launch::AvailableMemory(), "rows and nets"));
   if (context.common.json) {
     context.out.WriteJson({{"ranks", ranks_.ranks},
                            {"engine", engine.engine},

@@ -166,6 +166,8 @@ BENCH = [
          r"call .* what\nmetric +\d+\.\d .*\nphase .*\ncollective .*\nstep .*\nwhole-step .*\noff .*\nclock .*\nhost-sample .*\n"),
     Case("bench telemetry as JSON", "ringward", ["bench", "telemetry", "--seconds", "0.001", "--json"], 0,
          r'\{\n  "calls": \[\n.*"call": "metric",\n      "ns_median": \d.*\}\n'),
+    Case("bench allreduce of more than there is", "ringward", ["bench", "allreduce", "-np", "1024", "-e", "16G"], 3, "",
+         r"ringward bench allreduce: 1024 ranks need 1\.64e\+04 GiB of memory for buffers of --end, \S+ GiB are available\n"),
     Case("bench train with one width", "ringward", ["bench", "train", "--layers", "5"], 2, "",
          exactly("ringward bench train: --layers needs at least two widths, e.g. 20,10,20")),
     Case("bench train of a width of 0", "ringward", ["bench", "train", "--layers", "5,0,5"], 2, "",

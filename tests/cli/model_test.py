@@ -49,6 +49,13 @@ REFUSED = [
     ("an evaluation without labels", ["evaluate", "--model", "{model}", "--data", "t.csv"], {"t.csv": GOOD}, r".*label.*"),
     ("an option that files of scores do not take", ["evaluate", "--scores", "s.csv", "--labels", "s.csv", "--kind", "k"],
      {"s.csv": "score\n1\n"}, r"--kind goes with --model, not with --scores"),
+    ("a column of kinds that is none", ["evaluate", "--model", "{model}", "--data", "{table}", *COLUMNS, "--kind", "nope"], {},
+     r'.*: no column "nope" \(--kind\).*'),
+    ("too few rows for a dry run", [*TRAIN, "t.csv", "--dry-run"], {"t.csv": "a,b\n1,2\n2,1\n"}, r"2 rows to train on, at least 8 .*"),
+    ("too many inputs for a dry run", [*TRAIN, "t.csv", "--dry-run", "--window", "100000"], {"t.csv": "a,b,c,d,e,f,g,h,i,j,k,l\n" + "".join(
+        ",".join(str(i * (j + 1) % 11) for j in range(12)) + "\n" for i in range(40))}, r"\d+ inputs, at most 1000000 can be trained on"),
+    ("patience without a row to measure it on", [*TRAIN, "t.csv", "--dry-run", "--validation", "0.01", "--patience", "2"], {"t.csv": GOOD},
+     r"--validation 0\.01 of 40 rows sets none apart for --patience"),
     ("no hidden layer", [*TRAIN, "t.csv", "--hidden="], {"t.csv": GOOD}, r"--hidden: at least one width is needed"),
     ("balance and deterministic", [*TRAIN, "t.csv", "--balance", "--deterministic"], {"t.csv": GOOD},
      r"--balance and --deterministic exclude each other"),
@@ -155,11 +162,13 @@ def streams_score_alike(models):
 
 
 def explanations_add_up(models):
-    """score --explain names seen and expected values, and the shares of all columns sum to the score"""
+    """score --explain names seen and expected values, and the shares of all columns sum to the score, less what was as expected"""
     document = json.loads(models.score("--explain", "17", "--json"))
+    inputs = max(sum(bool(reason["feature"]) for reason in row["reasons"]) for row in document["scores"])
     for row in document["scores"][:50]:
         total = sum(reason["contribution"] for reason in row["reasons"])
-        if abs(total - row["score"]) > 1e-6 * row["score"]:
+        left_out = sum(bool(reason["feature"]) for reason in row["reasons"]) < inputs
+        if total > (1 + 1e-6) * row["score"] or (not left_out and total < (1 - 1e-6) * row["score"]):
             yield f"row {row['row']}: {total} is not {row['score']}", False
     yield "has reasons", bool(document["scores"][0]["reasons"])
 
@@ -181,7 +190,22 @@ def reasons_show_the_cells(models):
                 shown = {reason["feature"]: reason["seen"] for reason in row["reasons"]}
                 wanted = {name + (f"[t-{ago}]" if ago else ""): value for ago in range(window)
                           for name, value in seen[max(0, i - ago)].items()}
-                yield f"window {window}, {data}, row {i}: {shown}", shown == wanted
+                # A level that was expected is no reason.
+                kinds = {name: value for name, value in wanted.items() if name.startswith("kind") and name not in shown}
+                yield f"window {window}, {data}, row {i}: {shown}", {**shown, **kinds} == wanted
+
+
+def reasons_are_not_what_was_expected(models):
+    """score --explain leaves out cells that are as the other columns foretell, of numbers, levels and hashed levels"""
+    rows = "".join(f"{i * 37 % 97},{'xyz'[i * i % 3]},h{i * 7 % 150}\n" for i in range(400))
+    (models.folder / "levels.csv").write_text("number,level,hashed\n" + rows)
+    models.run("train", "--data", "levels.csv", "--categorical", "hashed", "--steps", "50", "--hidden", "4", "--out", "levels")
+    told = json.loads(models.run("score", "--model", "levels", "--data", "levels.csv", "--explain", "3", "--json"))
+    reasons = [reason for row in told["scores"] for reason in row["reasons"]]
+    same = [reason for reason in reasons if reason["seen"] == reason["expected"]]
+    yield f"{len(same)} of {len(reasons)}: {same[:3]}", not same and len(reasons) > 400
+    buckets = [reason for reason in reasons if reason["expected"].startswith("bucket")]
+    yield "hashed levels are among them", bool(buckets)
 
 
 def ranks_agree(models):
@@ -300,7 +324,7 @@ def bad_input_is_refused(models):
             for name, text in files.items():
                 (pathlib.Path(folder) / name).parent.mkdir(exist_ok=True)
                 (pathlib.Path(folder) / name).write_text(text)
-            arguments = [a.format(model=models.folder / "model") for a in arguments]
+            arguments = [a.format(model=models.folder / "model", table=models.folder / "table.csv") for a in arguments]
             done = models.call(*arguments, cwd=folder)
             lines = [line for line in done.stderr.splitlines() if not re.match(r"\d{4}-\d\d-\d\dT\S+ info ", line)]
             yield f"{title}: exit code {done.returncode}", done.returncode == 2
@@ -310,7 +334,7 @@ def bad_input_is_refused(models):
 
 
 CHECKS = [training_says_what_it_did, training_logs_as_asked, report_holds_the_numbers, scores_have_a_line_a_row,
-          streams_score_alike, explanations_add_up, reasons_show_the_cells, ranks_agree, balanced_ranks_agree, evaluation_counts,
+          streams_score_alike, explanations_add_up, reasons_show_the_cells, reasons_are_not_what_was_expected, ranks_agree, balanced_ranks_agree, evaluation_counts,
           an_alarm_can_fail_a_script, score_ends_when_told_to, a_damaged_model_is_refused, names_may_be_in_any_language, inputs_are_not_overwritten,
           bad_input_is_refused]
 

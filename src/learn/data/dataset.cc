@@ -139,6 +139,7 @@ Result<ScoringStream> ScoringStream::Open(const DataOptions& data,
   const Schema& schema = stream.schema();
   RINGWARD_ASSIGN(stream.slots_, preprocessor.Bind(schema));
   for (const std::string& name : options.id) stream.id_slots_.push_back(schema.Find(name)->slot);
+  if (!options.kind.empty()) stream.id_slots_.push_back(schema.Find(options.kind)->slot);
   stream.order_ = TimeOrder(schema.WithRole(Role::kTime));
   return stream;
 }

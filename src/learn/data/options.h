@@ -20,6 +20,7 @@ struct DataOptions {
                                           ///< to train with them needs a label
   std::vector<std::string> drop;          ///< --drop: never read
   std::vector<std::string> id;            ///< --id: kept as text for the output, never an input
+  std::string kind;                       ///< --kind: kept as text behind the ids; may be one
   std::string time;                       ///< --time: number or ISO 8601; rows must be in its order
   int window = 1;                         ///< --window: consecutive rows of one input, 1 .. 100,000
   std::vector<std::string> categorical;   ///< --categorical: never a number

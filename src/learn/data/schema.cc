@@ -67,6 +67,7 @@ Status AssignRoles(Schema& schema, const DataOptions& options) {
   if (!options.label.empty()) RINGWARD_TRY(roles.Give(options.label, "--label", Role::kLabel));
   if (!options.time.empty()) RINGWARD_TRY(roles.Give(options.time, "--time", Role::kTime));
   for (const auto& name : options.id) RINGWARD_TRY(roles.Give(name, "--id", Role::kId));
+  if (!options.kind.empty()) RINGWARD_TRY(roles.Give(options.kind, "--kind", Role::kId));
   for (const auto& name : options.drop) RINGWARD_TRY(roles.Give(name, "--drop", Role::kDrop));
   for (const auto& name : options.numeric) RINGWARD_TRY(roles.Find(name, "--numeric"));
   for (const auto& name : options.categorical) RINGWARD_TRY(roles.Find(name, "--categorical"));

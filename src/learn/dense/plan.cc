@@ -41,8 +41,12 @@ struct Kept {
 class DensePlan final : public Plan {
  public:
   DensePlan(const NetSpec& spec, const PlanOptions& options)
-      : spec_(spec), options_(options), kernels_(KernelsFor(options.isa)) {}
+      : spec_(spec), options_(options), kernels_(KernelsFor(options.isa)) {
+    MakeLayers();
+    ReserveAll();
+  }
 
+  Status Check() const { return space_.Check(); }
   Status Allocate();
 
   const NetSpec& spec() const override { return spec_; }
@@ -85,6 +89,8 @@ class DensePlan final : public Plan {
   }
 
   void MakeLayers();
+  void ReserveAll();
+  double PanelsHeld() const;
   void ReserveKept(double panels);
   void SetRows(std::size_t rows);
   void LoadBatch(std::span<const float> x, std::span<const float> target);
@@ -172,12 +178,14 @@ void DensePlan::ReserveKept(double panels) {
   }
 }
 
-Status DensePlan::Allocate() {
-  MakeLayers();
+double DensePlan::PanelsHeld() const {
   const double batch_panels = std::ceil(static_cast<double>(options_.batch_max) / kPanelRows);
   // Without training, only one block is held at a time.
-  const double panels =
-      options_.training ? batch_panels : std::min<double>(batch_panels, kBlockPanels);
+  return options_.training ? batch_panels : std::min<double>(batch_panels, kBlockPanels);
+}
+
+void DensePlan::ReserveAll() {
+  const double panels = PanelsHeld();
   const auto reserve = [&](std::size_t width) {
     return space_.Reserve(panels * static_cast<double>(PanelStride(width)));
   };
@@ -193,8 +201,11 @@ Status DensePlan::Allocate() {
     scratch_ = space_.Reserve(panels * kPanelRows * kPanelRows);
     ReserveKept(panels);
   }
+}
+
+Status DensePlan::Allocate() {
   RINGWARD_TRY(space_.Allocate());
-  keys_.resize(static_cast<std::size_t>(panels));
+  keys_.resize(static_cast<std::size_t>(PanelsHeld()));
   return Ok();
 }
 
@@ -442,7 +453,9 @@ void DensePlan::Infer(std::span<const float> x, std::size_t rows, std::span<floa
 
 }  // namespace
 
-Result<std::unique_ptr<Plan>> Plan::Make(const NetSpec& spec, const PlanOptions& options) {
+namespace {
+
+Status CheckOptions(const NetSpec& spec, const PlanOptions& options) {
   RINGWARD_TRY(CheckSpec(spec));
   if (options.batch_max < 1 || options.batch_max > 100'000'000) {
     return Error(Code::kInvalidInput,
@@ -453,9 +466,26 @@ Result<std::unique_ptr<Plan>> Plan::Make(const NetSpec& spec, const PlanOptions&
     return Error(Code::kInvalidInput, fmt::format("this processor does not have instruction set {}",
                                                   IsaName(options.isa)));
   }
+  return Ok();
+}
+
+}  // namespace
+
+Status Plan::Check(const NetSpec& spec, const PlanOptions& options) {
+  RINGWARD_TRY(CheckOptions(spec, options));
+  return DensePlan(spec, options).Check();
+}
+
+Result<std::unique_ptr<Plan>> Plan::Make(const NetSpec& spec, const PlanOptions& options) {
+  RINGWARD_TRY(CheckOptions(spec, options));
   auto plan = std::make_unique<DensePlan>(spec, options);
   RINGWARD_TRY(plan->Allocate());
   return std::unique_ptr<Plan>(std::move(plan));
+}
+
+std::vector<TensorView> TensorsOf(const NetSpec& spec) {
+  RINGWARD_CHECK(CheckSpec(spec));
+  return DensePlan(spec, {.training = false}).tensors();
 }
 
 }  // namespace ringward::learn

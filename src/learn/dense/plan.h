@@ -49,6 +49,8 @@ class Plan {
   static Result<std::unique_ptr<Plan>> Make(const NetSpec& spec, std::size_t batch_max) {
     return Make(spec, PlanOptions{.batch_max = batch_max});
   }
+  /// Fails as Make would, without taking the memory.
+  static Status Check(const NetSpec& spec, const PlanOptions& options);
   virtual ~Plan() = default;
 
   virtual const NetSpec& spec() const = 0;
@@ -85,5 +87,8 @@ class Plan {
   /// Outputs without noise and dropout: `out` is [members, rows, outputs]. rows <= batch_max.
   virtual void Infer(std::span<const float> x, std::size_t rows, std::span<float> out) = 0;
 };
+
+/// The tensors of a plan of `spec`, without its memory. REQUIRES: CheckSpec(spec) holds.
+std::vector<TensorView> TensorsOf(const NetSpec& spec);
 
 }  // namespace ringward::learn

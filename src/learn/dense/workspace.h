@@ -17,12 +17,15 @@ class Workspace {
   /// every buffer, into which vectors may reach.
   std::size_t Reserve(double count);
 
-  /// Fails with kResource where the sum exceeds the machine's memory or cannot be had.
+  /// Fails with kResource where the sum exceeds the machine's memory.
+  Status Check() const;
+  /// Fails like Check(), and where the memory cannot be had.
   Status Allocate();
 
   float* At(std::size_t handle) const { return memory_.get() + handle; }
 
  private:
+  Error Refused() const;
   struct Free {
     void operator()(float* p) const { ::operator delete[](p, std::align_val_t{64}); }
   };

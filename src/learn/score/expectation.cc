@@ -20,6 +20,7 @@ std::vector<std::vector<std::size_t>> LevelsOf(const NetSpec& net) {
   }
   if (by_noise.size() > 1) by_noise.erase(0.0F);
   std::vector<std::vector<std::size_t>> levels;
+  levels.reserve(by_noise.size());
   for (auto& [noise, members] : by_noise) levels.push_back(std::move(members));
   return levels;
 }
@@ -34,8 +35,8 @@ Expectation::Expectation(Plan& plan, std::size_t batch_max)
   RINGWARD_CHECK(batch_max >= 1);
 }
 
-void Expectation::Round(const InputLists& unknown, const std::vector<std::size_t>& members,
-                        std::span<float> rows) {
+void Expectation::Round(std::span<const std::vector<std::size_t>> unknown,
+                        const std::vector<std::size_t>& members, std::span<float> rows) {
   outputs_.resize(static_cast<std::size_t>(plan_.spec().members) * batch_max_ * inputs_);
   for (std::size_t first = 0; first < unknown.size(); first += batch_max_) {
     const std::size_t count = std::min(batch_max_, unknown.size() - first);
@@ -55,7 +56,8 @@ void Expectation::Round(const InputLists& unknown, const std::vector<std::size_t
   }
 }
 
-void Expectation::Replace(const InputLists& unknown, std::span<float> rows) {
+void Expectation::Replace(std::span<const std::vector<std::size_t>> unknown,
+                          std::span<float> rows) {
   constexpr int kRounds = 3;
   RINGWARD_CHECK(rows.size() == unknown.size() * inputs_);
   for (int round = 0; round < kRounds; ++round) Round(unknown, levels_.front(), rows);

@@ -21,7 +21,7 @@ class Expectation {
 
   /// Replaces the inputs unknown[i] of row i of `rows` [unknown.size(), inputs] by what the
   /// noisiest members expect, who trust a single value least. All values must be finite.
-  void Replace(const InputLists& unknown, std::span<float> rows);
+  void Replace(std::span<const std::vector<std::size_t>> unknown, std::span<float> rows);
 
   /// Puts what is expected of them into the missing inputs (learn/data/missing.h) of `x`
   /// [rows, inputs]. Rows that miss nothing stay as they are and cost nothing.
@@ -29,8 +29,8 @@ class Expectation {
 
  private:
   /// Puts the mean output of `members` in the place of each unknown input.
-  void Round(const InputLists& unknown, const std::vector<std::size_t>& members,
-             std::span<float> rows);
+  void Round(std::span<const std::vector<std::size_t>> unknown,
+             const std::vector<std::size_t>& members, std::span<float> rows);
 
   Plan& plan_;
   const std::size_t batch_max_;

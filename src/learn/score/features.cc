@@ -11,6 +11,8 @@ namespace {
 /// A level or indicator counts as present from here on: they are 0 or 1 before standardising.
 constexpr double kPresent = 0.5;
 
+std::string BucketName(int bucket) { return "bucket " + std::to_string(bucket); }
+
 double RawValue(const Preprocessor& preprocessor, std::size_t input, float standardised) {
   const InputInfo& info = preprocessor.input_info()[input % preprocessor.width()];
   return static_cast<double>(standardised) * info.scale + info.center;
@@ -88,7 +90,22 @@ std::string FeatureValue(const Preprocessor& preprocessor, const std::vector<std
   const ColumnModel& column = preprocessor.columns()[info.column];
   if (info.kind == InputKind::kMissing) return "missing";
   if (info.kind == InputKind::kLevel) return column.levels[static_cast<std::size_t>(info.index)];
-  return "bucket " + std::to_string(info.index);
+  return BucketName(info.index);
+}
+
+bool IsAsExpected(const Preprocessor& preprocessor, const std::vector<std::size_t>& feature,
+                  std::span<const float> expected, const Block& block, std::size_t row,
+                  std::size_t slot) {
+  const InputInfo& info = preprocessor.input_info()[feature.front() % preprocessor.width()];
+  const ColumnModel& column = preprocessor.columns()[info.column];
+  std::string seen = SeenCell(block, row, slot);
+  if (!IsMissingCell(block, row, slot)) {
+    if (column.kind == ColumnKind::kOneHot) seen = LevelText(block, row, slot);
+    if (column.kind == ColumnKind::kHashed) {
+      seen = BucketName(HashBucket(LevelText(block, row, slot), column.buckets));
+    }
+  }
+  return seen == FeatureValue(preprocessor, feature, expected);
 }
 
 }  // namespace ringward::learn

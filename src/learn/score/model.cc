@@ -86,9 +86,9 @@ Result<std::vector<float>> TakeParameters(TensorSet& set, const NetSpec& net,
     return Error(Code::kCorrupt,
                  "weights.safetensors: too small for the net that model.toml describes");
   }
-  RINGWARD_ASSIGN(const auto plan, Plan::Make(net, PlanOptions{.batch_max = 1, .training = false}));
-  std::vector<float> parameters(plan->parameters().size());
-  for (const TensorView& view : plan->tensors()) {
+  RINGWARD_TRY(CheckSpec(net));
+  std::vector<float> parameters(ParameterCount(net));
+  for (const TensorView& view : TensorsOf(net)) {
     RINGWARD_ASSIGN(const auto values, set.Take<float>(view.name, view.shape));
     std::copy(values.begin(), values.end(),
               parameters.begin() + static_cast<std::ptrdiff_t>(view.offset));
@@ -151,9 +151,9 @@ bool IsNothingButModel(const std::string& folder) {
 }  // namespace
 
 Result<ModelFiles> WriteModelFiles(const Model& model) {
-  RINGWARD_ASSIGN(const auto plan, MakeScoringPlan(model, 1));
+  RINGWARD_TRY(CheckSpec(model.net));
   std::vector<Tensor> tensors;
-  for (const TensorView& view : plan->tensors()) {
+  for (const TensorView& view : TensorsOf(model.net)) {
     std::size_t count = 1;
     for (const std::size_t extent : view.shape) count *= extent;
     const auto values = std::span(model.parameters).subspan(view.offset, count);
@@ -176,12 +176,12 @@ Result<ModelFiles> WriteModelFiles(const Model& model) {
   return files;
 }
 
-Result<Model> ReadModelFiles(const ModelFiles& files, const std::string& folder,
-                             Checksums checksums) {
-  const auto text = files.find(kText);
-  if (text == files.end()) return Error(Code::kInvalidInput, folder + ": holds no model.toml");
-  RINGWARD_ASSIGN(ModelText parsed, ReadModelText(text->second, folder + "/" + kText));
-  if (checksums == Checksums::kVerify) RINGWARD_TRY(CheckFiles(text->second, files, folder));
+namespace {
+
+/// The model whose model.toml says `parsed`.
+Result<Model> ReadParts(ModelText parsed, const ModelFiles& files, const std::string& folder,
+                        Checksums checksums) {
+  if (checksums == Checksums::kVerify) RINGWARD_TRY(CheckFiles(parsed, files, folder));
   for (const char* name : {kWeights, kCalibration, kPreprocessing}) {
     if (!files.contains(name)) return Error(Code::kCorrupt, folder + "/" + name + ": is missing");
   }
@@ -213,6 +213,16 @@ Result<Model> ReadModelFiles(const ModelFiles& files, const std::string& folder,
                .history = std::move(parsed.history)};
 }
 
+}  // namespace
+
+Result<Model> ReadModelFiles(const ModelFiles& files, const std::string& folder,
+                             Checksums checksums) {
+  const auto text = files.find(kText);
+  if (text == files.end()) return Error(Code::kInvalidInput, folder + ": holds no model.toml");
+  RINGWARD_ASSIGN(ModelText parsed, ReadModelText(text->second, folder + "/" + kText));
+  return ReadParts(std::move(parsed), files, folder, checksums);
+}
+
 Status CheckModelFolder(const std::string& folder) {
   auto directory = io::AtomicDirectory::Create(folder, IsNothingButModel);
   if (!directory) return std::move(directory).error();
@@ -239,14 +249,16 @@ Result<Model> LoadModel(const std::string& folder) {
   }
   ModelFiles files;
   RINGWARD_ASSIGN(files[kText], ReadFile(folder + "/" + kText, kTextBytesMax));
-  const auto listed = ListedBytes(files[kText]);
+  RINGWARD_ASSIGN(ModelText parsed, ReadModelText(files[kText], folder + "/" + kText));
   for (const char* name : {kWeights, kCalibration, kPreprocessing}) {
     const std::string path = folder + "/" + name;
-    // ReadModelFiles says which one lacks; nothing is read beyond what was written.
-    if (!listed.contains(name) || !std::filesystem::exists(path, error)) continue;
-    RINGWARD_ASSIGN(files[name], ReadFile(path, listed.at(name)));
+    // ReadParts says which one lacks; nothing is read beyond what was written.
+    if (!parsed.files || !std::filesystem::exists(path, error)) continue;
+    const auto listed = parsed.files->find(name);
+    if (listed == parsed.files->end() || listed->second.bytes < 0) continue;
+    RINGWARD_ASSIGN(files[name], ReadFile(path, static_cast<std::size_t>(listed->second.bytes)));
   }
-  return ReadModelFiles(files, folder);
+  return ReadParts(std::move(parsed), files, folder, Checksums::kVerify);
 }
 
 Result<std::unique_ptr<Plan>> MakeScoringPlan(const Model& model, std::size_t batch_max) {

@@ -101,6 +101,12 @@ std::string SeenCell(const Block& block, std::size_t row, std::size_t slot);
 std::string FeatureValue(const Preprocessor& preprocessor, const std::vector<std::size_t>& feature,
                          std::span<const float> values);
 
+/// Whether the cell reads like what is expected of it: then it explains nothing, however much the
+/// score owes to the nets' doubt of it.
+bool IsAsExpected(const Preprocessor& preprocessor, const std::vector<std::size_t>& feature,
+                  std::span<const float> expected, const Block& block, std::size_t row,
+                  std::size_t slot);
+
 /// A plan for scoring with the model's parameters in it.
 Result<std::unique_ptr<Plan>> MakeScoringPlan(const Model& model, std::size_t batch_max);
 

@@ -193,6 +193,19 @@ Status ReadHistory(const toml::table* table, ModelHistory& history) {
   return Ok();
 }
 
+std::optional<std::map<std::string, ListedFile>> ReadFiles(const toml::table* table) {
+  if (table == nullptr) return std::nullopt;
+  std::map<std::string, ListedFile> files;
+  for (const auto& [name, node] : *table) {
+    const toml::table* entry = node.as_table();
+    ListedFile& file = files[std::string(name.str())];
+    if (entry == nullptr) continue;
+    file.bytes = (*entry)["bytes"].value<std::int64_t>().value_or(-1);
+    file.crc32 = (*entry)["crc32"].value<std::int64_t>().value_or(-1);
+  }
+  return files;
+}
+
 /// The first line of a model.toml whose other lines are `rest`.
 std::string ChecksumLine(std::string_view rest) {
   return fmt::format("crc32 = {}  # of all that follows\n", io::Crc32(rest));
@@ -253,53 +266,36 @@ Result<ModelText> ReadModelText(std::string_view text, const std::string& file) 
   if (auto history = ReadHistory(table["history"].as_table(), result.history); !history) {
     return refuse(history.error());
   }
+  result.files = ReadFiles(table["files"].as_table());
   return result;
 }
 
-Status CheckFiles(std::string_view text, const ModelFiles& files, const std::string& folder) {
-  if (!text.starts_with("crc32 = ")) {
+Status CheckFiles(const ModelText& text, const ModelFiles& files, const std::string& folder) {
+  const std::string_view whole = files.at("model.toml");
+  if (!whole.starts_with("crc32 = ")) {
     return Error(Code::kCorrupt,
                  folder + "/model.toml: has no checksum (was it made by an older version?)");
   }
-  const std::string_view rest = text.substr(std::min(text.size(), text.find('\n') + 1));
-  if (text.substr(0, text.size() - rest.size()) != ChecksumLine(rest)) {
+  const std::string_view rest = whole.substr(std::min(whole.size(), whole.find('\n') + 1));
+  if (whole.substr(0, whole.size() - rest.size()) != ChecksumLine(rest)) {
     return Error(Code::kCorrupt, folder + "/model.toml: is damaged (its checksum is wrong)");
   }
-  RINGWARD_ASSIGN(const toml::table table, ParseToml(text, folder + "/model.toml", Code::kCorrupt));
-  const toml::table* listed = table["files"].as_table();
-  if (listed == nullptr) return Error(Code::kCorrupt, folder + "/model.toml: files lacks");
-  for (const auto& [key, node] : *listed) {
-    const std::string name(key.str());
+  if (!text.files) return Error(Code::kCorrupt, folder + "/model.toml: files lacks");
+  for (const auto& [name, listed] : *text.files) {
     const auto found = files.find(name);
     if (found == files.end())
       return Error(Code::kCorrupt, folder + "/" + Printable(name) + ": is missing");
-    const toml::table* entry = node.as_table();
-    const auto bytes = entry == nullptr ? -1 : (*entry)["bytes"].value<std::int64_t>().value_or(-1);
-    const auto crc = entry == nullptr ? -1 : (*entry)["crc32"].value<std::int64_t>().value_or(-1);
-    if (bytes != static_cast<std::int64_t>(found->second.size())) {
+    if (listed.bytes != static_cast<std::int64_t>(found->second.size())) {
       return Error(Code::kCorrupt,
                    fmt::format("{}/{}: has {} bytes where model.toml says {} (truncated?)", folder,
-                               name, found->second.size(), bytes));
+                               name, found->second.size(), listed.bytes));
     }
-    if (crc != static_cast<std::int64_t>(io::Crc32(found->second))) {
+    if (listed.crc32 != static_cast<std::int64_t>(io::Crc32(found->second))) {
       return Error(Code::kCorrupt,
                    fmt::format("{}/{}: is damaged (its checksum is wrong)", folder, name));
     }
   }
   return Ok();
-}
-
-std::map<std::string, std::size_t> ListedBytes(std::string_view text) {
-  std::map<std::string, std::size_t> bytes;
-  const auto table = ParseToml(text, "", Code::kCorrupt);
-  const toml::table* listed = table ? (*table)["files"].as_table() : nullptr;
-  if (listed == nullptr) return bytes;
-  for (const auto& [name, node] : *listed) {
-    const toml::table* entry = node.as_table();
-    const auto size = entry == nullptr ? -1 : (*entry)["bytes"].value<std::int64_t>().value_or(-1);
-    if (size >= 0) bytes[std::string(name.str())] = static_cast<std::size_t>(size);
-  }
-  return bytes;
 }
 
 }  // namespace ringward::learn

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -12,6 +14,12 @@ namespace ringward::learn {
 /// model.toml of `model`; the [files] table lists bytes and CRC-32 of every other file in `files`,
 /// the first line the CRC-32 of the lines after it.
 std::string WriteModelText(const Model& model, const ModelFiles& files);
+
+/// What the [files] table says of one file; -1 where it says nothing that can be read.
+struct ListedFile {
+  std::int64_t bytes = -1;
+  std::int64_t crc32 = -1;
+};
 
 /// What model.toml says, before the other files are looked at. Scores parts without arrays.
 struct ModelText {
@@ -25,16 +33,14 @@ struct ModelText {
   double neighbour_floor = 0.0;
   double neighbour_scale = 1.0;
   ModelHistory history;
+  std::optional<std::map<std::string, ListedFile>> files;  ///< nothing without a [files] table
 };
 
 /// kCorrupt for anything but a model this program can read; a newer version is named as such.
 Result<ModelText> ReadModelText(std::string_view text, const std::string& file);
 
-/// kCorrupt naming model.toml where `text` is not what was written, or the first file that lacks,
-/// has another size or another checksum than its [files] table says.
-Status CheckFiles(std::string_view text, const ModelFiles& files, const std::string& folder);
-
-/// Bytes of each file that the [files] table of `text` lists; none where it cannot be read.
-std::map<std::string, std::size_t> ListedBytes(std::string_view text);
+/// kCorrupt naming model.toml where the text of it in `files` is not what was written, or the first
+/// file that lacks, has another size or another checksum than `text`, read from it, lists.
+Status CheckFiles(const ModelText& text, const ModelFiles& files, const std::string& folder);
 
 }  // namespace ringward::learn

@@ -33,6 +33,14 @@ struct ScoreParts {
 /// The logarithm of a member's whitened mean square, kept finite for rows it reproduces exactly.
 double LogMemberScore(double q);
 
+/// x - net(x) of every member into `out` [members, rows, inputs]; `x` is [rows, inputs], whole rows
+/// only, as many as the plan takes.
+void Residuals(Plan& plan, std::span<const float> x, std::size_t rows, std::span<float> out);
+
+/// How many rows to score at once: up to 256, fewer where their residuals would take more than 256
+/// MiB; at least 1. No score depends on it.
+std::size_t RowsAtOnce(std::size_t inputs, std::size_t members);
+
 /// Inputs that belong together in an explanation: those made from one column of the data.
 using FeatureGroups = InputLists;
 
@@ -47,13 +55,10 @@ struct Contribution {
 /// Score and Explain fill missing inputs (learn/data/missing.h); the others take whole rows only.
 class Scorer {
  public:
-  /// `plan` and `parts` must outlive the scorer; `parts.whitening` may still be empty when only
-  /// Residuals is called.
+  /// `plan` and `parts` must outlive the scorer.
   Scorer(Plan& plan, const ScoreParts& parts, std::size_t batch_max);
 
   std::size_t batch_max() const { return batch_max_; }
-  /// x - net(x) of every member into `out` [members, rows, inputs]; `x` is [rows, inputs].
-  void Residuals(std::span<const float> x, std::size_t rows, std::span<float> out);
   /// Whitened mean squares of every row and member into `out` [rows, members]; any number of rows.
   void MemberScores(std::span<const float> x, std::size_t rows, std::span<double> out);
   /// Distances to the references into `out` [rows]; 0 without references.
@@ -64,11 +69,14 @@ class Scorer {
   /// Splits the score of one row over `features`, largest share first: in proportion to how far the
   /// logarithm of the score falls when that feature alone takes the value that the noisiest members
   /// expect of it given the others.
-  /// Costs about four scorings of as many rows as there are features.
+  /// Costs about four scorings of as many rows as there are features; memory for batch_max() rows.
   std::vector<Contribution> Explain(std::span<const float> x, double score,
                                     const FeatureGroups& features);
 
  private:
+  void ScoreWithout(std::span<const std::vector<std::size_t>> features,
+                    std::span<const float> whole, std::span<double> scores,
+                    std::span<Contribution> contributions);
   Plan& plan_;
   const ScoreParts& parts_;
   const std::size_t batch_max_;

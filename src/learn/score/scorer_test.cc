@@ -235,6 +235,34 @@ TEST(ScorerTest, ContributionsSumToTheScoreAndNameTheShiftedInput) {
   EXPECT_LT(std::abs(contributions[0].expected[0]), 10.0F);
 }
 
+TEST(ScorerTest, ReasonsDoNotDependOnHowManyRowsAreScoredAtOnce) {
+  Fixture f;
+  Scorer whole(*f.plan, f.parts, 16);
+  Scorer one_by_one(*f.plan, f.parts, 1);
+  auto row = NormalValues(kSeed + 5, Fixture::kInputs);
+  row[3] = 40.0F;
+  std::vector<double> score(1);
+  whole.Score(row, 1, score);
+  const FeatureGroups features{{0}, {1, 2}, {3}, {4}};
+  const auto want = whole.Explain(row, score[0], features);
+  const auto got = one_by_one.Explain(row, score[0], features);
+  ASSERT_EQ(got.size(), want.size());
+  for (std::size_t i = 0; i < want.size(); ++i) {
+    EXPECT_EQ(got[i].feature, want[i].feature);
+    EXPECT_EQ(got[i].share, want[i].share);
+    EXPECT_EQ(got[i].expected, want[i].expected);
+  }
+}
+
+TEST(ScorerTest, FewerRowsOfWideTablesAreScoredAtOnce) {
+  const struct {
+    std::size_t inputs;
+    std::size_t members;
+    std::size_t rows;
+  } kCases[] = {{1, 1, 256}, {20'000, 12, 256}, {200'000, 12, 27}, {1'000'000, 1'000, 1}};
+  for (const auto& c : kCases) EXPECT_EQ(RowsAtOnce(c.inputs, c.members), c.rows) << c.inputs;
+}
+
 TEST(ScorerTest, MissingInputsAreExplainedAsTheRowIsScored) {
   Fixture f;
   Scorer scorer(*f.plan, f.parts, 16);

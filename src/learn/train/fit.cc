@@ -18,7 +18,7 @@
 namespace ringward::learn {
 namespace {
 
-constexpr std::size_t kStatisticsBatch = 256;
+constexpr std::size_t kInputsMax = 1'000'000;
 
 /// Streams of DrawRows: which random choice they make.
 enum Draw : std::uint64_t { kDrawValidation, kDrawStatistics, kDrawReferences };
@@ -39,14 +39,18 @@ std::vector<std::uint32_t> Without(std::span<const std::uint32_t> rows,
   return kept;
 }
 
+std::size_t StatisticsBatch(const NetSpec& net) {
+  return RowsAtOnce(static_cast<std::size_t>(net.inputs), static_cast<std::size_t>(net.members));
+}
+
 /// The reference rows' inputs, and the part of the score that uses them.
 void AddNeighbours(Plan& plan, const SharedRows& shared, std::span<const std::uint32_t> references,
-                   ScoreParts& parts) {
+                   std::size_t batch, ScoreParts& parts) {
   Matrix rows(references.size(), shared.data.inputs());
   for (std::size_t i = 0; i < references.size(); ++i) {
     shared.data.CopyRow(references[i], rows.Row(i));
   }
-  Expectation(plan, kStatisticsBatch).FillMissing(rows.values, rows.rows);
+  Expectation(plan, batch).FillMissing(rows.values, rows.rows);
   parts.neighbours.emplace(std::move(rows), recipe::kNeighbours,
                            IndicatorInputs(shared.indicators));
   parts.neighbour_weight = recipe::kNeighbourWeight;
@@ -107,7 +111,8 @@ Result<Scoring> FitScoring(comm::Communicator& comm, Plan& plan, const SharedRow
                            const Folds& folds, const TrainSettings& settings,
                            std::span<const std::uint32_t> train) {
   const auto looked_at = DrawRows(settings.seed, kDrawStatistics, train, recipe::kStatisticRowsMax);
-  TrainingStatistics statistics(comm, plan, shared.data, looked_at, folds, kStatisticsBatch);
+  const std::size_t batch = StatisticsBatch(plan.spec());
+  TrainingStatistics statistics(comm, plan, shared.data, looked_at, folds, batch);
   Scoring scoring;
   const double trim = settings.contaminated ? settings.trim : 0.0;
   const IndicatorBounds bounds(shared.indicators, shared.data, looked_at);
@@ -117,7 +122,7 @@ Result<Scoring> FitScoring(comm::Communicator& comm, Plan& plan, const SharedRow
   if (settings.neighbours) {
     const auto references =
         DrawRows(settings.seed, kDrawReferences, looked_at, recipe::kReferences);
-    AddNeighbours(plan, shared, references, scoring.parts);
+    AddNeighbours(plan, shared, references, batch, scoring.parts);
     RINGWARD_ASSIGN(distances,
                     statistics.NeighbourDistances(*scoring.parts.neighbours, references));
     scoring.parts.neighbour_scale = TypicalDistance(distances);
@@ -150,15 +155,22 @@ ModelHistory MakeHistory(const TrainSettings& settings, const TrainingSet& set,
           .notes = set.notes};
 }
 
-Result<std::unique_ptr<Plan>> MakePlan(const TrainSettings& settings, std::size_t inputs,
-                                       const LoopOptions& loop, int world) {
+PlanOptions MakePlanOptions(const NetSpec& net, const LoopOptions& loop, int world) {
   const std::size_t piece =
       std::max(GradientStep::PieceRowsMax(loop.global_batch, world, loop.step),
                GradientStep::PieceRowsMax(loop.global_batch, world, {.deterministic = true}));
-  RINGWARD_ASSIGN(auto plan, Plan::Make(MakeNetSpec(settings, static_cast<int>(inputs)),
-                                        std::max(piece, kStatisticsBatch)));
-  plan->Initialize(settings.seed);
-  return plan;
+  return {.batch_max = std::max(piece, StatisticsBatch(net))};
+}
+
+/// Those of the settings, with no more rows in a batch than there are.
+LoopOptions LoopFor(const TrainSettings& settings, std::size_t rows, int world) {
+  LoopOptions options = MakeLoopOptions(settings, rows, world);
+  options.global_batch = std::min(options.global_batch, rows);
+  return options;
+}
+
+std::size_t HeldRows(const TrainSettings& settings, std::size_t rows) {
+  return static_cast<std::size_t>(settings.validation * static_cast<double>(rows));
 }
 
 }  // namespace
@@ -167,29 +179,47 @@ std::size_t RowsMin(const TrainSettings& settings) {
   return 2 * static_cast<std::size_t>(settings.folds);
 }
 
+Status CheckSizes(const TrainSettings& settings, std::size_t rows, std::size_t inputs, int world) {
+  if (rows < RowsMin(settings)) {
+    return Error(Code::kInvalidInput,
+                 fmt::format("{} rows to train on, at least {} are needed (2 for each of {} folds)",
+                             rows, RowsMin(settings), settings.folds));
+  }
+  if (inputs > kInputsMax) {
+    return Error(Code::kInvalidInput,
+                 fmt::format("{} inputs, at most {} can be trained on", inputs, kInputsMax));
+  }
+  const std::size_t held = HeldRows(settings, rows);
+  if (settings.patience > 0 && held == 0) {
+    return Error(Code::kInvalidInput,
+                 fmt::format("--validation {} of {} rows sets none apart for --patience",
+                             settings.validation, rows));
+  }
+  const NetSpec net = MakeNetSpec(settings, static_cast<int>(inputs));
+  const LoopOptions loop = LoopFor(settings, rows - held, world);
+  return Plan::Check(net, MakePlanOptions(net, loop, world));
+}
+
 Result<std::optional<FitResult>> Fit(comm::Communicator& comm, const TrainSettings& settings,
                                      const TrainingSet* set, const Clock& clock,
                                      const LoopHooks& hooks, const comm::CallOptions& first_call) {
   RINGWARD_ASSIGN(const SharedRows shared, ShareRows(comm, set, first_call));
-  if (shared.train.size() < RowsMin(settings)) {
-    return Error(Code::kInvalidInput,
-                 fmt::format("{} rows to train on, at least {} are needed (2 for each of {} folds)",
-                             shared.train.size(), RowsMin(settings), settings.folds));
-  }
-  const auto held =
-      static_cast<std::size_t>(settings.validation * static_cast<double>(shared.train.size()));
+  RINGWARD_TRY(CheckSizes(settings, shared.train.size(), shared.data.inputs(), comm.size()));
+  const std::size_t held = HeldRows(settings, shared.train.size());
   const auto validation = DrawRows(settings.seed, kDrawValidation, shared.train, held);
   const auto train = Without(shared.train, validation);
   const Folds folds =
       MakeFolds(settings, train, shared.data.rows(), RowsPerRun(shared.data, train));
-  LoopOptions options = MakeLoopOptions(settings, train.size(), comm.size());
-  options.global_batch = std::min(options.global_batch, train.size());
-  RINGWARD_ASSIGN(auto plan, MakePlan(settings, shared.data.inputs(), options, comm.size()));
+  const LoopOptions options = LoopFor(settings, train.size(), comm.size());
+  const NetSpec net = MakeNetSpec(settings, static_cast<int>(shared.data.inputs()));
+  RINGWARD_ASSIGN(const auto plan, Plan::Make(net, MakePlanOptions(net, options, comm.size())));
+  plan->Initialize(settings.seed);
   RINGWARD_ASSIGN(auto optimizer,
                   MakeOptimizer(MakeOptimizerOptions(settings), plan->parameters().size()));
   const LoopContext context{comm,  *plan,      shared.data, folds,
                             train, validation, clock,       shared.indicators};
   RINGWARD_ASSIGN(LoopResult loop, TrainLoop(context, *optimizer, options, hooks));
+  optimizer.reset();  // twice as large as the net
   // The ranks take turns at long work from here on; whoever watches them must not call that a hang.
   StepRecorder(hooks.recorder).Enter(telemetry::Phase::kEvaluate);
   RINGWARD_ASSIGN(Scoring scoring, FitScoring(comm, *plan, shared, folds, settings, train));

@@ -36,4 +36,8 @@ Result<std::optional<FitResult>> Fit(comm::Communicator& comm, const TrainSettin
 /// Fewest training rows a model can be made of, for the number of folds asked for.
 std::size_t RowsMin(const TrainSettings& settings);
 
+/// Fails as Fit does at once where `rows` training rows of `inputs` inputs are too few, or the net
+/// is too large for this machine: kInvalidInput, kResource. Takes no memory.
+Status CheckSizes(const TrainSettings& settings, std::size_t rows, std::size_t inputs, int world);
+
 }  // namespace ringward::learn

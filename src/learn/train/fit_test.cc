@@ -211,5 +211,34 @@ TEST_F(FitTest, TooFewRowsAreRefusedOnEveryRank) {
   });
 }
 
+TEST(CheckSizesTest, RefusesWhatCannotBeTrained) {
+  struct Case {
+    std::size_t rows;
+    std::size_t inputs;
+    double validation;
+    int width;
+    std::string what;
+    Code code;
+  };
+  const Case cases[] = {
+      {8, 5, 0.5, 16, "", Code::kAborted},
+      {7, 5, 0.5, 16, "7 rows to train on, at least 8 are needed", Code::kInvalidInput},
+      {100, 1'000'001, 0.5, 16, "1000001 inputs, at most 1000000", Code::kInvalidInput},
+      {100, 5, 0.001, 16, "--validation 0.001 of 100 rows sets none apart", Code::kInvalidInput},
+      {100, 1'000'000, 0.5, 100'000, "the net needs ", Code::kResource},  // 9.6 TB
+  };
+  for (const Case& c : cases) {
+    TrainSettings settings = Settings(false);
+    settings.validation = c.validation;
+    settings.patience = 1;
+    settings.hidden = {c.width};
+    const Status checked = CheckSizes(settings, c.rows, c.inputs, 2);
+    ASSERT_EQ(static_cast<bool>(checked), c.what.empty()) << c.rows << " " << c.inputs;
+    if (checked) continue;
+    EXPECT_TRUE(checked.error().what().starts_with(c.what)) << checked.error().what();
+    EXPECT_EQ(checked.error().code(), c.code);
+  }
+}
+
 }  // namespace
 }  // namespace ringward::learn

@@ -19,6 +19,9 @@ Range GroupsOf(const comm::Communicator& comm, int rank) {
   return PartOf(kGroups, static_cast<std::size_t>(rank), static_cast<std::size_t>(comm.size()));
 }
 
+/// Rows of the largest group: no chunk has more.
+std::size_t GroupRowsMax(std::size_t rows) { return (rows + kGroups - 1) / kGroups; }
+
 int OwnerOf(const comm::Communicator& comm, std::size_t group) {
   int owner = 0;
   while (GroupsOf(comm, owner).last <= group) ++owner;
@@ -58,11 +61,11 @@ TrainingStatistics::TrainingStatistics(comm::Communicator& comm, Plan& plan,
       data_(data),
       rows_(rows),
       folds_(folds),
-      batch_max_(batch_max),
+      batch_max_(std::min(batch_max, std::max<std::size_t>(1, GroupRowsMax(rows.size())))),
       inputs_(data.inputs()),
       members_(static_cast<std::size_t>(plan.spec().members)),
-      expectation_(plan, batch_max),
-      x_(batch_max * data.inputs()) {}
+      expectation_(plan, batch_max_),
+      x_(batch_max_ * data.inputs()) {}
 
 /// Calls visit(first position, rows) for each chunk of a group, with the chunk's inputs in x_, what
 /// they miss filled in.
@@ -79,19 +82,23 @@ void TrainingStatistics::VisitChunks(std::size_t group, Visit visit) {
   }
 }
 
+/// Of the first `count` rows of x_, by member.
+std::span<const float> TrainingStatistics::ResidualsOf(std::size_t count) {
+  residuals_.resize(members_ * batch_max_ * inputs_);
+  const auto residuals = std::span(residuals_).first(members_ * count * inputs_);
+  Residuals(plan_, std::span(x_).first(count * inputs_), count, residuals);
+  return residuals;
+}
+
 Result<std::vector<float>> TrainingStatistics::ResidualLimits(double trim) {
   std::vector<float> limits(members_, std::numeric_limits<float>::infinity());
   if (trim == 0.0) return limits;
   std::vector<float> lengths(rows_.size() * members_, 0.0F);
-  const ScoreParts none;
-  Scorer scorer(plan_, none, batch_max_);
-  std::vector<float> residuals(members_ * batch_max_ * inputs_);
   const Range own = GroupsOf(comm_, comm_.rank());
   for (std::size_t group = own.first; group < own.last; ++group) {
     VisitChunks(group, [&](std::size_t first, std::size_t count) {
       const std::size_t values = count * inputs_;
-      scorer.Residuals(std::span(x_).first(values), count,
-                       std::span(residuals).first(members_ * values));
+      const auto residuals = ResidualsOf(count);
       for (std::size_t k = 0; k < count * members_; ++k) {
         const std::size_t row = k / members_;
         const std::size_t member = k % members_;
@@ -120,14 +127,10 @@ void TrainingStatistics::AddMoments(std::size_t group, std::span<const float> li
   if (PartOf(rows_.size(), group, kGroups).size() == 0) return;  // rows are fewer than groups
   // Behind each member's moments lies the number of rows that made them.
   const std::size_t stride = Whitening::MomentCount(inputs_) + 1;
-  const ScoreParts none;
-  Scorer scorer(plan_, none, batch_max_);
-  std::vector<float> residuals(members_ * batch_max_ * inputs_);
   std::vector<float> learned(batch_max_ * inputs_);
   VisitChunks(group, [&](std::size_t first, std::size_t count) {
     const std::size_t values = count * inputs_;
-    scorer.Residuals(std::span(x_).first(values), count,
-                     std::span(residuals).first(members_ * values));
+    const auto residuals = ResidualsOf(count);
     for (std::size_t m = 0; m < members_; ++m) {
       std::size_t rows = 0;
       for (std::size_t i = 0; i < count; ++i) {
@@ -147,10 +150,19 @@ void TrainingStatistics::AddMoments(std::size_t group, std::span<const float> li
 Result<std::vector<double>> TrainingStatistics::SumGroups(std::span<const float> limits) {
   const std::size_t size = members_ * (Whitening::MomentCount(inputs_) + 1);
   const Range own = GroupsOf(comm_, comm_.rank());
+  std::vector<double> total(size, 0.0);
+  std::vector<double> other(size, 0.0);
+  if (comm_.size() == 1) {
+    for (std::size_t g = 0; g < kGroups; ++g) {
+      if (g > 0) std::fill(other.begin(), other.end(), 0.0);
+      AddMoments(g, limits, other);
+      for (std::size_t k = 0; k < size; ++k) total[k] += other[k];
+    }
+    return total;
+  }
+  // All ranks work on theirs at once, before they wait for one another's.
   std::vector<std::vector<double>> groups(own.size(), std::vector<double>(size, 0.0));
   for (std::size_t g = 0; g < own.size(); ++g) AddMoments(own.first + g, limits, groups[g]);
-  std::vector<double> total(size, 0.0);
-  std::vector<double> other(size);
   for (std::size_t g = 0; g < kGroups; ++g) {
     const bool mine = g >= own.first && g < own.last;
     std::vector<double>& group = mine ? groups[g - own.first] : other;

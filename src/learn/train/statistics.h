@@ -18,8 +18,9 @@ namespace ringward::learn {
 /// that start from the same parameters.
 class TrainingStatistics {
  public:
-  /// `rows` are the training rows to look at, ascending, the same on every rank. Keeps references:
-  /// the arguments must outlive it.
+  /// `rows` are the training rows to look at, ascending, the same on every rank; at most
+  /// `batch_max` at once, which the plan must take. Keeps references: the arguments must outlive
+  /// it.
   TrainingStatistics(comm::Communicator& comm, Plan& plan, const WindowedRows& data,
                      std::span<const std::uint32_t> rows, const Folds& folds,
                      std::size_t batch_max);
@@ -47,6 +48,7 @@ class TrainingStatistics {
   void VisitChunks(std::size_t group, Visit visit);
   void SummariseRow(std::size_t row, std::span<const double> members, double& log_q,
                     double& variance) const;
+  std::span<const float> ResidualsOf(std::size_t count);
   Result<std::vector<float>> ResidualLimits(double trim);
   void AddMoments(std::size_t group, std::span<const float> limits, std::vector<double>& moments);
   Result<std::vector<double>> SumGroups(std::span<const float> limits);
@@ -60,7 +62,8 @@ class TrainingStatistics {
   const std::size_t inputs_;
   const std::size_t members_;
   Expectation expectation_;
-  std::vector<float> x_;  // [chunk, inputs]
+  std::vector<float> x_;          // [chunk, inputs]
+  std::vector<float> residuals_;  // [members, chunk, inputs], made when first needed
 };
 
 }  // namespace ringward::learn
