@@ -80,6 +80,8 @@ item telemetry 3 bench/telemetry.py "$binary" --check
 item http_pages 8 build/release/bin/bench_watch_http
 item hosts 5 build/release/bin/bench_hosts
 item kill_ranks 30 tests/integration/kill_ranks.py "$binary" --engines mpi,gloo --count 20
+item real_faults 30 /usr/bin/python3 tests/integration/real_faults.py "$binary" python build/release/lib/libringward_guest.so \
+  --healthy-seconds 600
 item asan 8 sanitizer asan
 item tsan 40 sanitizer tsan
 item fuzz 6 scripts/fuzz.sh 600

@@ -22,7 +22,7 @@ from watch_jobs import beside_slowness, check_replay, free_port, run_tests, wait
 RANKS = 4
 USUAL_S = 20  # what is usual must be known before anything can be unusual
 WITHIN_S = 40
-LEAK_LIMIT = 2 << 30  # bytes
+LEAKY, LEAK_LIMIT = 2, 4 << 30  # a rank, and bytes
 HERE = pathlib.Path(__file__).parent
 
 
@@ -64,8 +64,10 @@ class Network:
         quietly("ip", "-n", self.names[0], "link", "set", self.ends[0], "down")
 
     def limit(self, rate):
+        """Bytes pass no faster than that; None: as fast as they can."""
+        shape = ("tbf", "rate", rate, "burst", "64kb", "latency", "200ms")
         for name, end in zip(self.names, self.ends):
-            quietly("tc", "-n", name, "qdisc", "add", "dev", end, "root", "tbf", "rate", rate, "burst", "64kb", "latency", "200ms")
+            quietly("tc", "-n", name, "qdisc", *(("add", "dev", end, "root", *shape) if rate else ("del", "dev", end, "root")))
 
 
 def memory_group(stack, limit):
@@ -145,6 +147,13 @@ class Job:
         assert not others, others
         return found["summary"]
 
+    def wait_until_over(self, cause):
+        """Nothing that is open names it any more."""
+        def over():
+            latest = {i["id"]: i for i in self.incidents()}
+            return all(i["news"] == "over" for i in latest.values() if i["cause"] == cause)
+        wait_for(f"the end of {cause}", WITHIN_S, over)
+
     def end(self):
         self.watcher.send_signal(signal.SIGTERM)
         _, err = self.watcher.communicate(timeout=60)
@@ -158,55 +167,60 @@ class Job:
             process.communicate()
 
 
-def plant(kind, rank, cause, culprits):
-    """A test that tells the rank to do wrong."""
-    def test(job, _):
-        since = job.settle()
-        job.fault_file.write_text(f"{kind} {rank}\n")
-        return job.expect(since, cause, culprits)
-    test.__name__ = kind.replace("-", "_")
-    return test
+def stop(job, rank):
+    job.ranks[rank].send_signal(signal.SIGSTOP)
 
 
-def leak(job, _):
-    """A rank whose memory grows towards the limit of its own control group."""
-    since = job.settle()
-    job.fault_file.write_text("leak 2\n")
-    return job.expect(since, "memory-leak", [2], 90)
+def go_on(job, rank):
+    job.ranks[rank].send_signal(signal.SIGCONT)
 
 
-def network_cut(job, _):
-    """Nothing passes between ranks 0, 1 and ranks 2, 3: all wait, and none of them is at fault."""
-    since = job.settle()
-    job.network.cut()
-    return job.expect(since, "network-stalled", [])
+def plant(kind):
+    """What makes a rank do wrong, and right again."""
+    return lambda job, rank: job.fault_file.write_text(f"{kind} {rank}\n"), lambda job, rank: job.fault_file.write_text("")
 
 
-def network_slow(job, _):
-    since = job.settle()
-    job.network.limit("40mbit")
-    return job.expect(since, "slow-network", [])
+# What is done to which rank, how it is mended, and what the watcher must say. A NaN stays in the weights: last.
+LOCAL_FAULTS = (
+    (*plant("sleep"), 2, "slow-rank"),
+    (stop, go_on, 1, "rank-frozen"),
+    (*plant("slow-input"), 1, "slow-input"),
+    (*plant("leak"), LEAKY, "memory-leak"),
+    (*plant("scaled-data"), 1, "rank-apart"),
+    (*plant("nan"), 3, "non-finite"),
+)
 
 
-def frozen(job, _):
-    since = job.settle()
-    job.ranks[2].send_signal(signal.SIGSTOP)
-    try:
-        return job.expect(since, "rank-frozen", [2], 10)
-    finally:
-        job.ranks[2].send_signal(signal.SIGCONT)
-
-
-def healthy(job, options):
+def on_one_host(job, options):
+    """A while in which all is well, then one fault after another."""
     since = job.settle()
     time.sleep(options.healthy_seconds)
     named = [i["summary"] for i in job.incidents(since) if i["culprit_ranks"]]
     assert not named, named
-    return f"nobody named in {options.healthy_seconds} s"
+    print(f"     nobody named in {options.healthy_seconds:.0f} s", flush=True)
+    for hurt, mend, rank, cause in LOCAL_FAULTS:
+        since = len(job.lines())
+        hurt(job, rank)
+        try:
+            said = job.expect(since, cause, [rank])
+        finally:
+            mend(job, rank)
+        print(f"     {said}", flush=True)
+        if cause != "non-finite":
+            job.wait_until_over(cause)
+    return f"{len(LOCAL_FAULTS)} faults named"
 
 
-TESTS = (healthy, plant("sleep", 2, "slow-rank", [2]), plant("slow-input", 1, "slow-input", [1]), plant("nan", 3, "non-finite", [3]),
-         plant("scaled-data", 1, "rank-apart", [1]), frozen, leak, network_slow, network_cut)
+def between_two_hosts(job, _):
+    """The network between them slows down, and is cut: all ranks wait, and none of them is at fault."""
+    since = job.settle()
+    job.network.limit("40mbit")
+    print(f"     {job.expect(since, 'slow-network', [])}", flush=True)
+    job.network.limit(None)
+    job.wait_until_over("slow-network")
+    since = len(job.lines())
+    job.network.cut()
+    return job.expect(since, "network-stalled", [])
 
 
 def main():
@@ -221,11 +235,13 @@ def main():
 
     def run(test, folder):
         with contextlib.ExitStack() as stack:
-            network = Network(stack) if test in (network_slow, network_cut) else None
-            places = network.places() if network else [Place()] * RANKS
-            if test is leak:
+            network = Network(stack) if test is between_two_hosts else None
+            if network:
+                places = network.places()
+            else:
+                places = [Place()] * RANKS
                 entry = memory_group(stack, LEAK_LIMIT)
-                places[2] = Place(("sh", "-c", f'echo $$ > {entry} && exec "$@"', "sh"))
+                places[LEAKY] = Place(("sh", "-c", f'echo $$ > {entry} && exec "$@"', "sh"))
             job = Job(options.ringward, folder, places)
             job.network = network
             stack.callback(job.destroy)
@@ -233,7 +249,7 @@ def main():
             job.end()
             return said
 
-    run_tests(TESTS, options.only, run)
+    run_tests((on_one_host, between_two_hosts), options.only, run)
 
 
 if __name__ == "__main__":
