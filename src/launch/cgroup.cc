@@ -27,6 +27,13 @@ bool ListContains(std::string_view list, std::string_view word) {
 
 }  // namespace
 
+std::optional<double> ReadNumber(const std::string& path) {
+  std::ifstream file(path);
+  double number = 0;
+  if (!(file >> number)) return std::nullopt;
+  return number;
+}
+
 double SmallestInCgroups(const std::string& root, std::string_view controller, CgroupReader v1,
                          CgroupReader v2) {
   std::ifstream file(root + "/proc/self/cgroup");

@@ -1,9 +1,13 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
 namespace ringward::launch {
+
+/// The number that a file begins with; nothing where there is no such file, or no number.
+std::optional<double> ReadNumber(const std::string& path);
 
 /// Reads a number from the files of one cgroup's folder; 0 = it sets none.
 using CgroupReader = double (*)(const std::string& folder);

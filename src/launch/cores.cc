@@ -28,13 +28,6 @@ int AffinityCount() {
   return std::max(count, 1);
 }
 
-std::optional<double> ReadNumber(const std::string& path) {
-  std::ifstream file(path);
-  double number = 0;
-  if (!(file >> number)) return std::nullopt;
-  return number;
-}
-
 /// "max 100000" or "250000 100000".
 double QuotaV2(const std::string& folder) {
   std::ifstream file(folder + "/cpu.max");

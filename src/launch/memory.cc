@@ -12,13 +12,6 @@
 namespace ringward::launch {
 namespace {
 
-std::optional<double> ReadNumber(const std::string& path) {
-  std::ifstream file(path);
-  double number = 0;
-  if (!(file >> number)) return std::nullopt;
-  return number;
-}
-
 /// The number behind `name` in a file of names and numbers; 0 where there is none.
 double NumberOf(const std::string& path, const std::string& name) {
   std::ifstream file(path);
