@@ -7,9 +7,11 @@
 #include <mutex>
 
 namespace ringward::telemetry {
-namespace {
 
-// Of NVML's documented C interface.
+// Of NVML's documented C interface. Not in the anonymous namespace, for Nvml::Functions has them in
+// its type.
+namespace nvml_abi {
+
 using Device = void*;
 struct Utilization {
   unsigned gpu;  // percent
@@ -30,6 +32,13 @@ struct ProcessV2 {  // of versions 2 and 3 of the call
   unsigned gpu_instance;
   unsigned compute_instance;
 };
+
+}  // namespace nvml_abi
+
+namespace {
+
+using namespace nvml_abi;
+
 constexpr int kSuccess = 0;
 constexpr int kDriverNotLoaded = 9;
 constexpr unsigned kGpuSensor = 0;
