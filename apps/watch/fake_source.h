@@ -32,8 +32,10 @@ class FakeSource final : public Source {
       for (; clock_.Now() - ended_ >= kFakeStep + slow_; ended_ += kFakeStep + slow_) EndStep();
     }
     if (clock_.Now() - sampled_ >= std::chrono::seconds(1)) {
+      const double share = std::chrono::duration<double>(waited_) / (clock_.Now() - sampled_);
+      for (RankSight& sight : sights_) sight.machine = MachineOf(sight.who.rank, share);
       sampled_ = clock_.Now();
-      for (RankSight& sight : sights_) sight.machine = MachineOf(sight.who.rank);
+      waited_ = {};
     }
     for (RankSight& sight : sights_) {
       if (!sight.blind) sight.looked = clock_.Now();
@@ -80,9 +82,9 @@ class FakeSource final : public Source {
   std::function<double(std::int32_t rank)> loss = [](std::int32_t) { return 1.0; };
 
  private:
-  std::vector<MachineValue> MachineOf(std::int32_t rank) const {
-    const double queued =
-        rank == 1 ? std::chrono::duration<double>(queued_) / (kFakeStep + slow_) : 0.0;
+  /// `share` of the time since it was told last, rank 1 had no core.
+  static std::vector<MachineValue> MachineOf(std::int32_t rank, double share) {
+    const double queued = rank == 1 ? share : 0.0;
     return {{signal::Known::kRunWait, 0.01 + queued},
             {signal::Known::kCore, static_cast<double>(rank)},
             {signal::Known::kCoreOthers, queued}};
@@ -111,11 +113,13 @@ class FakeSource final : public Source {
       ++sight.state.collectives_entered;
       ++sight.cpu_ticks;
     }
+    waited_ += queued_;
     ++step_;
   }
 
   std::chrono::milliseconds slow_{};
-  std::chrono::milliseconds queued_{};
+  std::chrono::milliseconds queued_{};  ///< of rank 1 for a core, in each step
+  std::chrono::milliseconds waited_{};  ///< so far, since the machine told
   Clock::Duration sampled_{};
   ManualClock& clock_;
   std::vector<RankSight> sights_;
