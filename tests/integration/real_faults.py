@@ -111,7 +111,7 @@ class Job:
 
     def start_rank(self, rank, place, port):
         environment = dict(os.environ, RANK=str(rank), WORLD_SIZE=str(RANKS), MASTER_ADDR=place.address, MASTER_PORT=port,
-                           GLOO_SOCKET_IFNAME=place.interface)
+                           GLOO_SOCKET_IFNAME=place.interface, OPENBLAS_NUM_THREADS="1")
         if place.host:
             environment["SEGMENTS"] = str(self.folder / place.host)
         log = open(self.folder / f"rank{rank}.log", "w", encoding="utf-8")

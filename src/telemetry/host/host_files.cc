@@ -116,7 +116,7 @@ std::optional<ProcessTimes> ParseProcess(std::string_view text) {
 std::optional<ThreadTimes> ParseSchedstat(std::string_view text) {
   const std::vector<std::uint64_t> numbers = Numbers(Cut(text, '\n'));
   if (numbers.size() < 3) return std::nullopt;  // run, wait, slices
-  return ThreadTimes{numbers[0], numbers[1]};
+  return ThreadTimes{numbers[0], numbers[1], numbers[2]};
 }
 
 std::optional<std::uint64_t> ParsePressure(std::string_view text) {

@@ -43,7 +43,8 @@ std::optional<ProcessTimes> ParseProcess(std::string_view text);
 /// Of /proc/PID/task/TID/schedstat, nanoseconds.
 struct ThreadTimes {
   std::uint64_t run = 0;
-  std::uint64_t wait = 0;  ///< in the run queue: it could have run and had no core
+  std::uint64_t wait = 0;    ///< in the run queue: it could have run and had no core
+  std::uint64_t slices = 0;  ///< how often it got a core
 };
 std::optional<ThreadTimes> ParseSchedstat(std::string_view text);
 

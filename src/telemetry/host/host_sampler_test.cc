@@ -188,6 +188,34 @@ TEST(HostSamplerTest, AMachineThatTellsNothingIsNoTrouble) {
   EXPECT_EQ(sampler.Of(1).use.rss_bytes, std::nullopt);
 }
 
+// Milliseconds and slices of a second, of a second thread; what the process waited then.
+TEST(HostSamplerTest, WhoOnlyYieldsWaitsForNothing) {
+  const struct {
+    const char* title;
+    int run, wait, slices;
+    double told;
+  } cases[] = {{"computes", 500, 400, 300, 0.4},
+               {"is crowded off its core", 50, 900, 40, 0.9},
+               {"yields on a busy core", 12, 980, 700, 0.0},
+               {"yields on an idle one", 990, 5, 90'000, 0.005},
+               {"does little, often", 30, 40, 900, 0.04}};
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.title);
+    const Machine machine;
+    PutMachine(machine, true);
+    const std::string file =
+        "/proc/" + std::to_string(kPid) + "/task/" + std::to_string(kPid + 1) + "/schedstat";
+    machine.Put(file, "0 0 0\n");
+    HostSampler sampler(machine.root());
+    sampler.Follow(kPid);
+    sampler.Sample(std::chrono::seconds(1));
+    machine.Put(file, std::to_string(c.run) + "000000 " + std::to_string(c.wait) + "000000 " +
+                          std::to_string(c.slices) + "\n");
+    sampler.Sample(std::chrono::seconds(2));
+    EXPECT_THAT(sampler.Of(kPid).use.run_wait, About(c.told));
+  }
+}
+
 TEST(HostSamplerTest, CountsThatGoBackAreNoRates) {
   const Machine machine;
   PutMachine(machine, true);

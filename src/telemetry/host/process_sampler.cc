@@ -50,6 +50,19 @@ void ProcessSampler::FindThreads() {
   }
 }
 
+/// A thread that looks for work again and again and lets others run in between stands in the queue
+/// of a busy core all the time, and nothing waits for it: it gives every slice back at once.
+bool ProcessSampler::OnlyYields(const ThreadTimes& before, const ThreadTimes& now) {
+  constexpr std::uint64_t kSlicesMin = 200;
+  constexpr std::uint64_t kShortNanoseconds = 100'000;
+  constexpr std::uint64_t kWaitsPerRun = 4;
+  if (now.slices < before.slices + kSlicesMin || now.run < before.run || now.wait < before.wait)
+    return false;
+  const std::uint64_t run = now.run - before.run;
+  return run < kShortNanoseconds * (now.slices - before.slices) &&
+         now.wait - before.wait > kWaitsPerRun * run;
+}
+
 std::optional<double> ProcessSampler::LongestWait(double seconds, std::vector<char>& buffer) {
   std::optional<double> longest;
   for (auto& [tid, thread] : threads_) {
@@ -57,7 +70,8 @@ std::optional<double> ProcessSampler::LongestWait(double seconds, std::vector<ch
     const auto times = text ? ParseSchedstat(*text) : std::nullopt;
     if (times && thread.before) {
       const auto rate = RateOf(thread.before->wait, times->wait, 1e9 * seconds);
-      if (rate) longest = std::max(longest.value_or(0.0), std::min(*rate, 1.0));
+      if (rate && !OnlyYields(*thread.before, *times))
+        longest = std::max(longest.value_or(0.0), std::min(*rate, 1.0));
     }
     thread.before = times;
   }

@@ -50,6 +50,7 @@ class ProcessSampler {
   };
 
   void FindThreads();
+  static bool OnlyYields(const ThreadTimes& before, const ThreadTimes& now);
   std::optional<double> LongestWait(double seconds, std::vector<char>& buffer);
   Counts CountsOf(const ProcessTimes& times, std::vector<char>& buffer) const;
 
