@@ -19,7 +19,7 @@ import ringward_guest.pytorch
 import torch
 import torch.distributed as dist
 
-INPUT_S, SLEEP_S, LEAK_BYTES, SCALE = 0.01, 0.06, 2 << 20, 30.0
+INPUT_S, SLEEP_S, LEAK_BYTES, SCALE = 0.01, 0.06, 1 << 20, 30.0
 
 
 class Faults:
