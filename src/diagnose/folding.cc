@@ -19,6 +19,10 @@ bool IsOneOf(FindingKind kind, std::initializer_list<FindingKind> kinds) {
 bool IsJobTime(FindingKind kind) {
   return IsOneOf(kind, {FindingKind::kAllSlow, FindingKind::kWaitSlow, FindingKind::kUnevenWork});
 }
+/// Found long after the job went on again: it may have begun beside the stop, but is not its doing.
+bool FoundLongAfter(const Finding& later, const Finding& stop) {
+  return stop.over && later.step > stop.step + kNearSteps;
+}
 bool IsStop(FindingKind kind) {
   return IsOneOf(kind, {FindingKind::kRankStalled, FindingKind::kRankSilent,
                         FindingKind::kRankEnded, FindingKind::kAllWait, FindingKind::kHostLost});
@@ -108,6 +112,13 @@ bool IsRankTime(FindingKind kind) {
                         FindingKind::kRankThrottled});
 }
 
+bool IsPast(const Finding& finding, std::span<const Finding> findings) {
+  if (!IsStop(finding.kind) || finding.kind == FindingKind::kRankEnded) return false;
+  return std::any_of(findings.begin(), findings.end(), [&](const Finding& other) {
+    return !other.over && FoundLongAfter(other, finding);
+  });
+}
+
 int Decisiveness(FindingKind kind) {
   constexpr FindingKind kOrder[] = {FindingKind::kUnusual,          FindingKind::kThreshold,
                                     FindingKind::kAllSlow,          FindingKind::kWaitSlow,
@@ -157,7 +168,8 @@ bool BelongTogether(const Finding& member, const Finding& later, const signal::T
              IsOneOf(member.kind, {FindingKind::kRankEnded, FindingKind::kHostLost});
     if (later.kind == FindingKind::kSourceLost)
       return ShareARank(member, later) || NearInTime(member, later);
-    return (IsRankTime(later.kind) || IsJobTime(later.kind)) && NearInSteps(member, later);
+    return (IsRankTime(later.kind) || IsJobTime(later.kind)) && NearInSteps(member, later) &&
+           !FoundLongAfter(later, member);
   }
   if (IsStop(later.kind)) {
     const bool blind = member.kind == FindingKind::kBlind && !member.over;

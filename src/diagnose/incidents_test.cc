@@ -379,6 +379,30 @@ TEST(IncidentsTest, WhatGoesOnSpeaksForARank) {
   EXPECT_NE(cause.summary.find("slower still"), std::string::npos) << cause.summary;
 }
 
+// A job that goes on is not told as frozen again for what shows long after, though it began beside
+// it.
+TEST(IncidentsTest, AStopThatIsOverDoesNotComeBack) {
+  for (const bool with_symptom : {false, true}) {
+    SCOPED_TRACE(with_symptom);
+    Incidents incidents;
+    incidents.SetTopology(SixteenRanks());
+    Finding frozen = Made(kRankSilent, {2});
+    Finding gap = Made(kUnevenWork, {}, 104);
+    Finding slow = Made(kRankSlow, {7}, 108);
+    frozen.id = 1;
+    gap.id = 2;
+    slow.id = 3;
+    frozen.over = gap.over = true;
+    slow.step = 500;
+    incidents.Fold(std::span(&frozen, 1), 1.0);
+    if (with_symptom) {
+      const auto cause = incidents.Fold(std::span(&gap, 1), 1.0).at(0);
+      EXPECT_EQ(Line(cause), "resource-contention rank-frozen 2");
+    }
+    EXPECT_EQ(Line(incidents.Fold(std::span(&slow, 1), 1.0).at(0)), "compute slow-rank 7");
+  }
+}
+
 // What slows everybody on the one host there is has its reason in the host, and is no incident.
 TEST(IncidentsTest, AnOverloadedHostExplainsWhatIsSlowThere) {
   for (const bool first : {false, true}) {

@@ -307,6 +307,7 @@ const Finding& LeaderOf(std::span<const Finding> findings) {
   const auto weight = [&](const Finding& finding) {
     const bool outvoted = (finding.kind == FindingKind::kRankSlow && tail > slow) ||
                           (finding.kind == FindingKind::kRankStarved && by_themselves);
+    if (IsPast(finding, findings)) return -1;
     if (finding.kind == FindingKind::kRankStarved && host_busy)
       return Decisiveness(FindingKind::kHostBusy) - 1;
     return outvoted ? Decisiveness(FindingKind::kRankTail) - 1 : Decisiveness(finding.kind);
