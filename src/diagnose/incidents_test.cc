@@ -395,10 +395,7 @@ TEST(IncidentsTest, AStopThatIsOverDoesNotComeBack) {
     frozen.over = gap.over = true;
     slow.step = 500;
     incidents.Fold(std::span(&frozen, 1), 1.0);
-    if (with_symptom) {
-      const auto cause = incidents.Fold(std::span(&gap, 1), 1.0).at(0);
-      EXPECT_EQ(Line(cause), "resource-contention rank-frozen 2");
-    }
+    if (with_symptom) incidents.Fold(std::span(&gap, 1), 1.0);
     EXPECT_EQ(Line(incidents.Fold(std::span(&slow, 1), 1.0).at(0)), "compute slow-rank 7");
   }
 }

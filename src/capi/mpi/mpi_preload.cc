@@ -91,8 +91,7 @@ class Handles {
   static constexpr int kMost = 256;  // as many collectives can be under way
   MPI_Request* requests_;
   int count_ = 0;
-  MPI_Request
-      before_[kMost];  // NOLINT(cppcoreguidelines-pro-type-member-init): filled up to count_
+  MPI_Request before_[kMost];  ///< filled up to count_
 };
 
 }  // namespace

@@ -87,7 +87,7 @@ int DeviceAt(unsigned index, void** device) {
 }  // namespace
 
 extern "C" {
-#pragma GCC diagnostic ignored "-Wmissing-declarations"
+#pragma GCC diagnostic ignored "-Wmissing-declarations"  // NVML's header has them
 
 int nvmlShutdown() { return kFine; }
 int nvmlDeviceGetTemperature(void* device, unsigned /*sensor*/, unsigned* value) {
