@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "watch/http/origin.h"
+
 namespace ringward::cli {
 
 struct WatchClient::Connection {
@@ -20,16 +22,11 @@ WatchClient& WatchClient::operator=(WatchClient&&) noexcept = default;
 WatchClient::~WatchClient() = default;
 
 Result<WatchClient> WatchClient::Make(const std::string& url, const std::string& token) {
-  const std::size_t scheme = url.find("://");
-  const std::string kind = url.substr(0, scheme);
-  const std::size_t host = scheme == std::string::npos ? url.size() : scheme + 3;
-  const std::size_t path = std::min(url.find('/', host), url.size());
-  const bool bare = path == url.size() || path + 1 == url.size();
-  if ((kind != "http" && kind != "https") || path == host || !bare) {
+  const auto origin = watch::ParseHttpOrigin(url);
+  if (!origin)
     return Error(Code::kInvalidInput, "'" + url + "' is no address like http://127.0.0.1:9188");
-  }
-  const std::string origin = url.substr(0, path);
-  auto connection = std::make_unique<Connection>(Connection{origin, httplib::Client(origin)});
+  auto connection =
+      std::make_unique<Connection>(Connection{origin->text, httplib::Client(origin->text)});
   connection->http.set_connection_timeout(5);
   connection->http.set_read_timeout(10);
   connection->http.set_keep_alive(false);

@@ -5,35 +5,16 @@
 
 #include "watch/hosts/agent_link.h"
 #include "watch/http/exposure.h"
+#include "watch/http/origin.h"
 
 namespace ringward::watch {
 namespace {
 
 constexpr std::chrono::seconds kPatience{5};
 
-/// "https://node0:9188".
-struct Origin {
-  std::string text;
-  std::string host;
-  bool tls = false;
-};
-
-Result<Origin> ParseOrigin(const std::string& url) {
-  const std::size_t scheme = url.find("://");
-  const std::string kind = url.substr(0, scheme);
-  const std::size_t host = scheme == std::string::npos ? url.size() : scheme + 3;
-  const std::size_t path = std::min(url.find('/', host), url.size());
-  const bool bare = path == url.size() || path + 1 == url.size();
-  if ((kind != "http" && kind != "https") || path == host || !bare) {
-    return Error(Code::kInvalidInput,
-                 "--agent-of " + url + ": expected an address like https://node0:9188");
-  }
-  return Origin{url.substr(0, path), url.substr(host, path - host), kind == "https"};
-}
-
 class HttpPost final : public AgentPost {
  public:
-  HttpPost(const Origin& origin, const HttpPostOptions& options)
+  HttpPost(const HttpOrigin& origin, const HttpPostOptions& options)
       : origin_(origin.text), http_(origin.text) {
     http_.set_connection_timeout(kPatience);
     http_.set_read_timeout(kPatience);
@@ -64,14 +45,18 @@ class HttpPost final : public AgentPost {
 }  // namespace
 
 Result<std::unique_ptr<AgentPost>> MakeHttpPost(const HttpPostOptions& options) {
-  RINGWARD_ASSIGN(const Origin origin, ParseOrigin(options.url));
-  if (!origin.tls && !IsLoopbackHost(origin.host)) {
+  const auto origin = ParseHttpOrigin(options.url);
+  if (!origin) {
+    return Error(Code::kInvalidInput,
+                 "--agent-of " + options.url + ": expected an address like https://node0:9188");
+  }
+  if (!origin->tls && !IsLoopbackHost(origin->host)) {
     return Error(Code::kInvalidInput,
                  "--agent-of " + options.url + ": goes to another machine, which needs https://");
   }
-  if (!options.ca_file.empty() && !origin.tls)
+  if (!options.ca_file.empty() && !origin->tls)
     return Error(Code::kInvalidInput, "--agent-ca: means nothing without https://");
-  return std::unique_ptr<AgentPost>(std::make_unique<HttpPost>(origin, options));
+  return std::unique_ptr<AgentPost>(std::make_unique<HttpPost>(*origin, options));
 }
 
 }  // namespace ringward::watch
