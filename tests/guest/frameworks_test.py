@@ -110,7 +110,7 @@ class KerasTest(FrameworkTest):
         callback = rg.keras.Callback(recorder)
         after = callback.on_test_begin
         callback.on_test_begin = lambda logs=None: (after(logs), states.append(read(recorder.path)["state"]))
-        self.keras.fit(callback, [1.0, 1.0], epochs=2, validate=True)
+        self.keras.fit(callback, [1.0, 1.0], epochs=2, validate=True, seconds=0.005)  # short steps share a record
         self.assertEqual([(s["phase"], s["slow"]) for s in states], [(rg.EVALUATE, rg.SLOW_EVALUATE)] * 2)
         self.assertEqual(len(read(recorder.path)["steps"]), 4)
 
