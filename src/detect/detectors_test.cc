@@ -284,6 +284,23 @@ TEST(DetectorsTest, SpikesThatComeAgainAndAgainBecomeUsual) {
 }
 
 // What a rank marks as slow on purpose, and what all do together for a step, is no trouble.
+TEST(DetectorsTest, AnInputThatSlowsBeforeAllIsLearnedIsNamedAsInput) {
+  for (const std::int64_t from : {30, 36, 40, 44}) {
+    const auto trouble = [=](std::int64_t step, StepNumbers& numbers) {
+      if (step >= from) numbers.data[2] += 1.5F;
+    };
+    SmallJob job;
+    job.world = 4;
+    bool found = false;
+    for (const signal::Finding& finding : Latest(Watch(EventsOf(job, trouble)))) {
+      if (Brief(finding) != "rank-slow 2") continue;
+      found = true;
+      EXPECT_EQ(finding.phase, signal::Phase::kData) << from << ": " << finding.evidence;
+    }
+    EXPECT_TRUE(found) << from;
+  }
+}
+
 TEST(DetectorsTest, ExpectedSlownessFindsNothing) {
   std::vector<signal::Event> events = EventsOf({}, [](std::int64_t step, StepNumbers& numbers) {
     if (step % 50 >= 45) numbers.compute[static_cast<std::size_t>(step % 3)] *= 30.0F;

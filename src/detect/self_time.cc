@@ -35,6 +35,7 @@ constexpr double kStarved = 0.6;   // of the excess: then it is for want of a co
 constexpr double kCrowded = 0.8;   // of all the time: then too
 constexpr double kHeldBack = 0.5;  // of the reports of its GPU: then it is for that
 constexpr std::int64_t kFramesMin = 3;
+constexpr std::size_t kUsualFrames = 32;  // whose median a rank usually spends on its input
 // What healthy ranks do by themselves is known the better the more of them were seen for longer:
 // the worth of a finding begins at 1 + kYoungWorth times its final value, and is halfway down after
 // kYoungFrames frames of 4 ranks.
@@ -52,7 +53,7 @@ SelfTimeDetector::SelfTimeDetector(const signal::Topology& topology, const Detec
       throttling_(topology.world()),
       x_(world_),
       expected_(world_, 0.0F),
-      data_level_(world_, kMissing),
+      usual_data_(world_, Recent(kUsualFrames)),
       tail_value_(world_, 0.0F),
       tail_cusum_(world_, 0.0F),
       tail_(kTailRise),
@@ -145,8 +146,8 @@ void SelfTimeDetector::AccountOne(std::size_t rank, const signal::Frame& frame) 
   }
   const float excess = self - expected_[rank];
   float excess_data = 0.0F;
-  if (!IsMissing(times_.data()[rank]) && !IsMissing(data_level_[rank])) {
-    excess_data = times_.data()[rank] - data_level_[rank];
+  if (!IsMissing(times_.data()[rank]) && usual_data_[rank].size() > 0) {
+    excess_data = times_.data()[rank] - usual_data_[rank].Median();
   }
   const auto steps = static_cast<double>(frame.steps);
   suspect.steps += frame.steps;
@@ -173,10 +174,7 @@ void SelfTimeDetector::AccountOne(std::size_t rank, const signal::Frame& frame) 
 void SelfTimeDetector::LearnUsual(std::size_t rank) {
   starvation_.Learn(rank);
   throttling_.Learn(rank);
-  const float data = times_.data()[rank];
-  if (IsMissing(data)) return;
-  float& usual = data_level_[rank];
-  usual = IsMissing(usual) ? data : usual + kTailFast * (data - usual);
+  if (!IsMissing(times_.data()[rank])) usual_data_[rank].Add(times_.data()[rank]);
 }
 
 void SelfTimeDetector::Account(const signal::Frame& frame, const Surroundings& around) {
@@ -301,10 +299,7 @@ void SelfTimeDetector::OnFrame(const signal::Frame& frame, const Surroundings& a
   throttling_.Read(frame);
   if (!Prepare(frame)) return;
   if (!shift_.Observe(x_)) {
-    for (std::size_t r = 0; r < world_; ++r) {
-      starvation_.Learn(r);
-      throttling_.Learn(r);
-    }
+    for (std::size_t r = 0; r < world_; ++r) LearnUsual(r);
     return;
   }
   FindTail();

@@ -82,9 +82,9 @@ class SelfTimeDetector final : public Detector {
   Recent recent_steps_{64};  ///< typical steps
   float typical_ = 0.0F;     ///< their median
   std::vector<float> x_;
-  std::vector<float> expected_;    ///< self time, seconds, [world]
-  std::vector<float> data_level_;  ///< usual time in phase data, seconds, [world]
-  std::vector<float> tail_value_;  ///< excess beyond noise over the typical step, in [0, 2]
+  std::vector<float> expected_;     ///< self time, seconds, [world]
+  std::vector<Recent> usual_data_;  ///< time in phase data of late, seconds, [world]
+  std::vector<float> tail_value_;   ///< excess beyond noise over the typical step, in [0, 2]
   std::vector<float> tail_cusum_;
   float tail_mean_ = 0.0F;  ///< usual tail value of all ranks
   float tail_now_ = 0.0F;   ///< the same of late
