@@ -26,7 +26,9 @@ Values Waits(std::size_t world, std::int64_t step, float usual = 0.02F) {
 
 /// Rank 3 is slow by half from kTroubleFrom on, which is 0.28 s of a second; `wait` of it in the
 /// queue.
-Trouble SlowRank(float wait, float stolen = 0.0F, float usual = 0.02F, std::int64_t every = 1) {
+/// `others` of every core is used by others.
+Trouble SlowRank(float wait, float stolen = 0.0F, float usual = 0.02F, std::int64_t every = 1,
+                 float others = 0.4F) {
   return [=](std::int64_t step, StepNumbers& numbers) {
     const bool slow = step >= kTroubleFrom;
     if (slow) numbers.compute[3] *= 1.5F;
@@ -38,7 +40,7 @@ Trouble SlowRank(float wait, float stolen = 0.0F, float usual = 0.02F, std::int6
     numbers.machine[Known::kRunWait] = waits;
     numbers.machine[Known::kCoreStolen] = stolen_share;
     numbers.machine[Known::kCore] = {0, 1, 2, 3, 4, 5, 6, 7};
-    numbers.machine[Known::kCoreOthers] = Values(waits.size(), 0.4F);
+    numbers.machine[Known::kCoreOthers] = Values(waits.size(), others);
   };
 }
 
@@ -101,6 +103,12 @@ std::vector<MachineRow> MachineRows() {
        SlowRank(0.0F, 0.0F, 0.95F),
        {"host-busy 0 1 2 3", "host-busy 4 5 6 7", "rank-starved 3"}},
       {"no more than it always waits", SlowRank(0.0F, 0.0F, 0.35F), {"rank-slow 3"}},
+      {"no more than it always waits, for others on its core",
+       SlowRank(0.0F, 0.0F, 0.35F, 1, 0.7F),
+       {"rank-starved 3"}},
+      {"mostly its own, on a core that others use",
+       SlowRank(0.02F, 0.0F, 0.1F, 1, 0.7F),
+       {"rank-slow 3"}},
       {"its GPU is held back", HeldBack(0.0F, 1.0F), {"rank-throttled 3"}},
       {"its GPU is held back most of the time", HeldBack(0.1F, 0.7F), {"rank-throttled 3"}},
       {"its GPU is held back now and then", HeldBack(0.0F, 0.3F), {"rank-slow 3"}},

@@ -31,8 +31,10 @@ constexpr double kSteady = 0.4;         // median over mean excess of a rank tha
 constexpr double kOverShare = 0.3;      // of the worth: below it trouble is over
 constexpr double kOverOfEffect = 0.15;  // or below this share of what it was
 constexpr double kTrendRate = 1.0 / 32.0;
-constexpr double kStarved = 0.6;   // of the excess: then it is for want of a core
-constexpr double kCrowded = 0.8;   // of all the time: then too
+constexpr double kStarved = 0.6;  // of the excess: then it is for want of a core
+constexpr double kCrowded = 0.8;  // of all the time: then too
+constexpr double kShared = 0.5;   // of its core is used by others: who gets it when is chance
+constexpr double kSharedReports = 5;
 constexpr double kHeldBack = 0.5;  // of the reports of its GPU: then it is for that
 constexpr std::int64_t kFramesMin = 3;
 constexpr std::size_t kUsualFrames = 32;  // whose median a rank usually spends on its input
@@ -158,8 +160,9 @@ void SelfTimeDetector::AccountOne(std::size_t rank, const signal::Frame& frame) 
   suspect.recent.Add(excess);
   if (starvation_.told(rank)) {
     suspect.starved += starvation_.excess(rank);
+    suspect.lost_core += starvation_.lost(rank);
+    suspect.others += static_cast<double>(starvation_.others(rank));
     suspect.excess_then = suspect.excess;
-    suspect.heard = true;
     suspect.shares += static_cast<double>(starvation_.share(rank));
     suspect.reports += 1.0;
   }
@@ -198,10 +201,24 @@ double SelfTimeDetector::Worth() const {
   return options_.worth * (1.0 + kYoungWorth * kYoungFrames / (kYoungFrames + seen));
 }
 
-bool SelfTimeDetector::IsStarved(const Suspect& suspect) const {
+bool SelfTimeDetector::Shares(const Suspect& suspect) {
+  return suspect.others > kShared * suspect.reports;
+}
+
+bool SelfTimeDetector::IsStarved(const Suspect& suspect) {
   // Without a core nearly always, as usually there: then chance decides who gets one.
   if (suspect.shares > kCrowded * suspect.reports) return true;
-  return suspect.excess_then > 0.0 && suspect.starved > kStarved * suspect.excess_then;
+  // What is usual may have been lost while the rank waited for others anyway, and now is not.
+  const double lost = Shares(suspect) ? suspect.lost_core : suspect.starved;
+  return suspect.excess_then > 0.0 && lost > kStarved * suspect.excess_then;
+}
+
+/// What its machine has to say is not known yet.
+bool SelfTimeDetector::MustWait(std::size_t rank, const Suspect& suspect, signal::Time now) const {
+  if (suspect.gpu_reports == 0 && throttling_.tells(rank, now)) return true;
+  if (!starvation_.tells(rank, now)) return false;
+  // Neighbours come and go: what lasts no longer than they do is not the rank's own.
+  return suspect.reports < (Shares(suspect) ? kSharedReports : 1.0);
 }
 
 /// A GPU that is always held back is no reason to be slower than before.
@@ -278,8 +295,7 @@ void SelfTimeDetector::Judge(std::size_t rank, Suspect& suspect, const signal::F
   const bool tailed = tail_hits_[rank] >= kTailHitsMin &&
                       static_cast<double>(tail_cusum_[rank]) > TailLevel(around);
   if (!shifted && !tailed) return;
-  if (!suspect.heard && starvation_.tells(rank, frame.received)) return;
-  if (suspect.gpu_reports == 0 && throttling_.tells(rank, frame.received)) return;
+  if (MustWait(rank, suspect, frame.received)) return;
   signal::Finding finding = Describe(rank, suspect);
   if (finding.effect < Worth()) return;
   finding.id = suspect.open = sink.NewId();

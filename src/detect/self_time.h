@@ -20,7 +20,8 @@ namespace ringward::detect {
 /// excess the input or the machine, and told anew each time the stretch is twice as long. Excess
 /// below DetectOptions::worth of a step is not told, and while few ranks have shown few steps, only
 /// larger excess is. Where the source tells of run queues, time without a core that makes up most
-/// of the excess turns the finding into kRankStarved, and a rank is told only after such word; a
+/// of the excess turns the finding into kRankStarved, and a rank is told only after such word; on a
+/// core that others use, all its time without one counts, and it is told after several words. A
 /// rank whose GPU was held back most of the stretch, and usually is not, is kRankThrottled.
 class SelfTimeDetector final : public Detector {
  public:
@@ -40,8 +41,9 @@ class SelfTimeDetector final : public Detector {
     double excess_data = 0.0;  ///< of it in phase data
     double seconds = 0.0;      ///< of the job's steps
     double starved = 0.0;      ///< seconds without a core beyond the usual
+    double lost_core = 0.0;    ///< the same with what is usual
+    double others = 0.0;       ///< share of its core that others used, summed over reports
     double excess_then = 0.0;  ///< excess when that was last told
-    bool heard = false;        ///< it was told
     double shares = 0.0;       ///< without a core: sum over the reports of it,
     double reports = 0.0;      ///< and their number
     double held_back = 0.0;    ///< share of the time that its GPU was, summed over reports
@@ -65,7 +67,9 @@ class SelfTimeDetector final : public Detector {
   signal::Finding Describe(std::size_t rank, const Suspect& suspect) const;
   void Tell(std::size_t rank, Suspect& suspect, FindingSink& sink);
   void Close(std::size_t rank, Suspect& suspect, signal::Time now, FindingSink& sink);
-  bool IsStarved(const Suspect& suspect) const;
+  static bool Shares(const Suspect& suspect);
+  static bool IsStarved(const Suspect& suspect);
+  bool MustWait(std::size_t rank, const Suspect& suspect, signal::Time now) const;
   bool IsThrottled(std::size_t rank, const Suspect& suspect) const;
   double TailLevel(const Surroundings& around) const;
   double Worth() const;

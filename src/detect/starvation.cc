@@ -37,7 +37,7 @@ void Starvation::Read(const signal::Frame& frame) {
     Rank& rank = ranks_[r];
     const float share = ValueOf(wait, r, -1.0F);
     rank.told = share >= 0.0F;
-    rank.excess = 0.0;
+    rank.excess = rank.lost = 0.0;
     if (!rank.told) continue;
     rank.wait = std::min(share, 1.0F);
     rank.stolen = std::clamp(ValueOf(stolen, r, 0.0F), 0.0F, 1.0F);
@@ -46,9 +46,9 @@ void Starvation::Read(const signal::Frame& frame) {
     if (rank.ever) {
       const double seconds = std::max(signal::Seconds(frame.received - rank.at), 0.0);
       const auto steps = static_cast<double>(std::max<std::int64_t>(steps_ - rank.at_steps, 1));
-      const double lost = seconds * static_cast<double>(rank.wait + rank.stolen);
-      rank.lost_per_step = static_cast<float>(lost / steps);
-      rank.excess = std::max(0.0, lost - Usual(rank, seconds, steps));
+      rank.lost = seconds * static_cast<double>(rank.wait + rank.stolen);
+      rank.lost_per_step = static_cast<float>(rank.lost / steps);
+      rank.excess = std::max(0.0, rank.lost - Usual(rank, seconds, steps));
     }
     rank.ever = true;
     rank.at = frame.received;

@@ -23,6 +23,10 @@ class Starvation {
   /// Seconds without a core beyond the rank's usual, of the time that the last frame told of. 0
   /// where it told nothing.
   double excess(std::size_t rank) const { return ranks_[rank].excess; }
+  /// The same with what is usual.
+  double lost(std::size_t rank) const { return ranks_[rank].lost; }
+  /// Share of its core's time that others used, when it was last told.
+  float others(std::size_t rank) const { return ranks_[rank].others; }
   /// The rank told it of late, and will again.
   bool tells(std::size_t rank, signal::Time now) const;
   /// What the last frame told of the rank is usual.
@@ -45,6 +49,7 @@ class Starvation {
     float others = 0.0F;
     float core = -1.0F;
     double excess = 0.0;
+    double lost = 0.0;
     std::int64_t at_steps = 0;    ///< when it was last told
     float lost_per_step = -1.0F;  ///< seconds without a core, since it was told before
     Recent usual{64};             ///< shares
