@@ -35,7 +35,9 @@ constexpr double kStarved = 0.6;  // of the excess: then it is for want of a cor
 constexpr double kCrowded = 0.8;  // of all the time: then too
 constexpr double kShared = 0.5;   // of its core is used by others: who gets it when is chance
 constexpr double kSharedReports = 5;
-constexpr double kHeldBack = 0.5;  // of the reports of its GPU: then it is for that
+constexpr double kHeldBack = 0.5;     // of the reports of its GPU: then it is for that
+constexpr double kSmall = 2.0;        // times the worth: excess below it is small
+constexpr double kSmallShare = 0.25;  // of the budget for it
 constexpr std::int64_t kFramesMin = 3;
 constexpr std::size_t kUsualFrames = 32;  // whose median a rank usually spends on its input
 // What healthy ranks do by themselves is known the better the more of them were seen for longer:
@@ -282,6 +284,18 @@ void SelfTimeDetector::Close(std::size_t rank, Suspect& suspect, signal::Time no
   tail_hits_[rank] = 0;
 }
 
+/// Most of what chance does is small: what costs little must be rarer still.
+bool SelfTimeDetector::IsBeyondChance(std::size_t rank, const Suspect& suspect,
+                                      const Surroundings& around) const {
+  Surroundings asked = around;
+  if (suspect.excess < kSmall * options_.worth * suspect.seconds)
+    asked.alarms_per_day *= kSmallShare;
+  const double level = shift_.Level(asked.frames_per_day, kLevelShare * asked.alarms_per_day);
+  if (static_cast<double>(shift_.cusum(rank)) > level) return true;
+  return tail_hits_[rank] >= kTailHitsMin &&
+         static_cast<double>(tail_cusum_[rank]) > TailLevel(asked);
+}
+
 void SelfTimeDetector::Judge(std::size_t rank, Suspect& suspect, const signal::Frame& frame,
                              const Surroundings& around, FindingSink& sink) {
   if (suspect.open != 0) {
@@ -289,12 +303,7 @@ void SelfTimeDetector::Judge(std::size_t rank, Suspect& suspect, const signal::F
     if (suspect.steps >= 2 * suspect.told_steps && !ending) Tell(rank, suspect, sink);
     return;
   }
-  if (suspect.steps < kFramesMin) return;
-  const double level = shift_.Level(around.frames_per_day, kLevelShare * around.alarms_per_day);
-  const bool shifted = static_cast<double>(shift_.cusum(rank)) > level;
-  const bool tailed = tail_hits_[rank] >= kTailHitsMin &&
-                      static_cast<double>(tail_cusum_[rank]) > TailLevel(around);
-  if (!shifted && !tailed) return;
+  if (suspect.steps < kFramesMin || !IsBeyondChance(rank, suspect, around)) return;
   if (MustWait(rank, suspect, frame.received)) return;
   signal::Finding finding = Describe(rank, suspect);
   if (finding.effect < Worth()) return;

@@ -62,6 +62,7 @@ class SelfTimeDetector final : public Detector {
   void LearnUsual(std::size_t rank);
   void Account(const signal::Frame& frame, const Surroundings& around);
   void AccountOne(std::size_t rank, const signal::Frame& frame);
+  bool IsBeyondChance(std::size_t rank, const Suspect& suspect, const Surroundings& around) const;
   void Judge(std::size_t rank, Suspect& suspect, const signal::Frame& frame,
              const Surroundings& around, FindingSink& sink);
   signal::Finding Describe(std::size_t rank, const Suspect& suspect) const;
