@@ -23,7 +23,8 @@ std::unique_ptr<Detector> Make(const signal::Topology& topology, const DetectOpt
 
 const std::vector<DetectorKind>& DetectorTable() {
   static const std::vector<DetectorKind> kTable = {
-      {"self-time", "one rank slower than it was and than the others", 0.4, Make<SelfTimeDetector>},
+      {"self-time", "one rank slower than it was and than the others", 0.33,
+       Make<SelfTimeDetector>},
       {"job-time", "transfer, input, compute or evenness of the whole job", 0.2,
        Make<JobTimeDetector>},
       {"stage-time", "one pipeline stage slower against the others", 0.05, Make<StageTimeDetector>},

@@ -35,9 +35,13 @@ constexpr double kStarved = 0.6;  // of the excess: then it is for want of a cor
 constexpr double kCrowded = 0.8;  // of all the time: then too
 constexpr double kShared = 0.5;   // of its core is used by others: who gets it when is chance
 constexpr double kSharedReports = 5;
-constexpr double kHeldBack = 0.5;     // of the reports of its GPU: then it is for that
-constexpr double kSmall = 2.0;        // times the worth: excess below it is small
-constexpr double kSmallShare = 0.25;  // of the budget for it
+constexpr double kHeldBack = 0.5;  // of the reports of its GPU: then it is for that
+// What chance does is mostly small. An effect of so many times the worth gets the budget as it is,
+// others by a power of the ratio, from rarely enough to never matter to twice as often.
+constexpr double kFairEffect = 2.0;
+constexpr double kEffectPower = 6.0;
+constexpr double kBudgetLeast = 0.03;
+constexpr double kBudgetMost = 2.0;
 constexpr std::int64_t kFramesMin = 3;
 constexpr std::size_t kUsualFrames = 32;  // whose median a rank usually spends on its input
 // What healthy ranks do by themselves is known the better the more of them were seen for longer:
@@ -284,12 +288,13 @@ void SelfTimeDetector::Close(std::size_t rank, Suspect& suspect, signal::Time no
   tail_hits_[rank] = 0;
 }
 
-/// Most of what chance does is small: what costs little must be rarer still.
+/// What costs little must be rarer by chance than what is dear.
 bool SelfTimeDetector::IsBeyondChance(std::size_t rank, const Suspect& suspect,
                                       const Surroundings& around) const {
   Surroundings asked = around;
-  if (suspect.excess < kSmall * options_.worth * suspect.seconds)
-    asked.alarms_per_day *= kSmallShare;
+  const double effect = suspect.excess / std::max(suspect.seconds, 1e-12);
+  const double ratio = std::max(effect, 0.0) / (kFairEffect * options_.worth);
+  asked.alarms_per_day *= std::clamp(std::pow(ratio, kEffectPower), kBudgetLeast, kBudgetMost);
   const double level = shift_.Level(asked.frames_per_day, kLevelShare * asked.alarms_per_day);
   if (static_cast<double>(shift_.cusum(rank)) > level) return true;
   return tail_hits_[rank] >= kTailHitsMin &&
