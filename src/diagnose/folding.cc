@@ -160,20 +160,20 @@ bool BelongTogether(const Finding& member, const Finding& later, const signal::T
   if (IsStop(member.kind)) {
     // Those that wait for a host in vain end in the end.
     const bool in_vain = member.kind == FindingKind::kHostLost && !member.over;
-    if (IsStop(later.kind))
-      return ShareARank(member, later) || NearInTime(member, later) || in_vain;
+    // What is found of a rank long after it has ended is of the process that took its place.
+    const bool another = member.kind == FindingKind::kRankEnded && FoundLongAfter(later, member);
+    const bool same = ShareARank(member, later) && !another;
+    if (IsStop(later.kind)) return same || NearInTime(member, later) || in_vain;
     // Whom we are blind to is told, unless they are known to be gone.
     if (later.kind == FindingKind::kBlind)
-      return ShareARank(member, later) &&
-             IsOneOf(member.kind, {FindingKind::kRankEnded, FindingKind::kHostLost});
-    if (later.kind == FindingKind::kSourceLost)
-      return ShareARank(member, later) || NearInTime(member, later);
+      return same && IsOneOf(member.kind, {FindingKind::kRankEnded, FindingKind::kHostLost});
+    if (later.kind == FindingKind::kSourceLost) return same || NearInTime(member, later);
     return (IsRankTime(later.kind) || IsJobTime(later.kind)) && NearInSteps(member, later) &&
            !FoundLongAfter(later, member);
   }
   if (IsStop(later.kind)) {
     const bool blind = member.kind == FindingKind::kBlind && !member.over;
-    return ShareARank(member, later) &&
+    return ShareARank(member, later) && !FoundLongAfter(later, member) &&
            (blind || IsOneOf(member.kind, {FindingKind::kSourceLost, FindingKind::kMemoryTrend}));
   }
   if (member.kind == FindingKind::kRetransmits || later.kind == FindingKind::kRetransmits) {

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
@@ -75,6 +77,10 @@ void Take(const signal::Cause& cause, const Fault& fault, FaultOutcome& outcome)
 Result<Backtest> RunBacktest(const JobOptions& job, const detect::DetectOptions& options) {
   pipeline::State state(options);
   Backtest result;
+  std::map<std::uint64_t, signal::Cause> causes;  // as they stood last; the pipeline forgets some
+  const auto keep = [&](std::vector<signal::Cause> told) {
+    for (signal::Cause& cause : told) causes[cause.id] = std::move(cause);
+  };
   signal::Time first{};
   signal::Time last{};
   const Clock& clock = SystemClock();
@@ -85,13 +91,14 @@ Result<Backtest> RunBacktest(const JobOptions& job, const detect::DetectOptions&
       for (const signal::Column& column : frame->columns) result.samples += column.values.size();
     }
     const Clock::Duration start = clock.Now();
-    pipeline::Step(state, std::span(&event, 1), event.received);
+    pipeline::Outcome outcome = pipeline::Step(state, std::span(&event, 1), event.received);
     result.seconds_of_pipeline += std::chrono::duration<double>(clock.Now() - start).count();
+    keep(std::move(outcome.causes));
     return Ok();
   };
   RINGWARD_TRY(SimulateJob(job, sink));
-  pipeline::Finish(state, last);
-  result.causes = state.incidents.All();
+  keep(pipeline::Finish(state, last).causes);
+  for (auto& [id, cause] : causes) result.causes.push_back(std::move(cause));
   result.seconds_of_job = signal::Seconds(last - first);
   return result;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -36,7 +37,7 @@ class Run {
   }
   Replayed Finish() && {
     Keep(pipeline::Finish(state_, last_));
-    replayed_.causes = state_.incidents.All();
+    for (auto& [id, cause] : causes_) replayed_.causes.push_back(std::move(cause));
     if (first_) replayed_.seconds = signal::Seconds(last_ - *first_);
     return std::move(replayed_);
   }
@@ -45,11 +46,14 @@ class Run {
   void Keep(pipeline::Outcome outcome) {
     std::move(outcome.findings.begin(), outcome.findings.end(),
               std::back_inserter(replayed_.findings));
+    for (signal::Cause& cause : outcome.causes) causes_[cause.id] = std::move(cause);
   }
 
   pipeline::State state_;
   std::optional<signal::Time> first_;
   signal::Time last_{};
+  std::map<std::uint64_t, signal::Cause>
+      causes_;  ///< as they stood last; the pipeline forgets some
   Replayed replayed_;
 };
 
