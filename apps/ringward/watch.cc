@@ -32,8 +32,6 @@ double CpuSeconds() {
 
 /// As often as the watcher itself looks.
 constexpr std::chrono::milliseconds kLookMost{250};
-/// Connections of agents and of those who read.
-constexpr std::size_t kAgentsMost = 4096;
 
 void ShowAgent(const watch::AgentLink& link) {
   const watch::AgentLink::Counts counts = link.counts();
@@ -42,11 +40,11 @@ void ShowAgent(const watch::AgentLink& link) {
   ShowTransientLine(line.substr(0, TerminalWidth(STDERR_FILENO) - 1));
 }
 
-/// One descriptor an agent: the usual 1024 are few.
+/// One descriptor a connection: the usual 1024 are few.
 void RaiseFileLimit() {
   rlimit files{};
   if (getrlimit(RLIMIT_NOFILE, &files) != 0) return;
-  files.rlim_cur = std::min<rlim_t>(files.rlim_max, 2 * kAgentsMost);
+  files.rlim_cur = std::min<rlim_t>(files.rlim_max, 2 * watch::HttpLimits{}.connections);
   setrlimit(RLIMIT_NOFILE, &files);
 }
 
@@ -161,7 +159,6 @@ Status WatchCommand::CheckHosts() const {
 
 std::unique_ptr<watch::AgentHub> WatchCommand::MakeHub(const Clock& clock) const {
   if (!agents_) return nullptr;
-  RaiseFileLimit();
   // Sooner than a rank is called silent: else that would be said of ranks that nobody hears.
   constexpr std::chrono::duration<double> kUsual{3.0};
   const auto silent =
@@ -177,15 +174,13 @@ Result<std::unique_ptr<watch::WatchServer>> WatchCommand::Serve(const Clock& clo
                                                                 watch::AgentHub* hub,
                                                                 watch::RulesDesk& rules) const {
   if (exposure_.listen.empty()) return std::unique_ptr<watch::WatchServer>();
-  return watch::WatchServer::Start(
-      {.exposure = exposure_,
-       .limits =
-           hub == nullptr ? watch::HttpLimits{} : watch::HttpLimits{.connections = kAgentsMost},
-       .assets = watch::WebAssets(),
-       .hub = hub,
-       .cpu_seconds = CpuSeconds,
-       .rules = &rules},
-      clock);
+  RaiseFileLimit();
+  return watch::WatchServer::Start({.exposure = exposure_,
+                                    .assets = watch::WebAssets(),
+                                    .hub = hub,
+                                    .cpu_seconds = CpuSeconds,
+                                    .rules = &rules},
+                                   clock);
 }
 
 Result<watch::WatcherOptions> WatchCommand::WatcherOptionsOf(

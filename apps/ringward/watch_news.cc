@@ -79,4 +79,9 @@ void WatchNews::OnEnd(const watch::JobWatch& watched) {
        watch::EndNews(at, watched));
 }
 
+void WatchNews::OnSelf(const watch::SelfNews& news) {
+  const Clock::Duration at = clock_.WallNow();
+  Tell(at, news.text, watch::SelfNewsJson(at, news));
+}
+
 }  // namespace ringward::cli

@@ -17,6 +17,7 @@ class WatchNews final : public watch::Listener {
   void OnJob(const watch::JobEvents& job) override;
   void OnIncident(const watch::JobEvents& job, const watch::Told& told) override;
   void OnEnd(const watch::JobWatch& watched) override;
+  void OnSelf(const watch::SelfNews& news) override;
   void OnLooked(const watch::Watcher&, bool) override {}
   /// The pages of this watcher are to be had at `url`.
   void OnListening(const std::string& url);

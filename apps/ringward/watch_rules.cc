@@ -21,7 +21,7 @@ Result<WatchRules> WatchRules::Open(std::string file, const detect::DetectOption
 
 void WatchRules::Change(watch::Watcher& watcher, const detect::DetectOptions& rules,
                         const std::string& from) {
-  watcher.SetRules(rules);
+  watcher.SetRules(rules, from);
   desk_->Show(rules);
   LogInfo("rules changed: " + from);
 }

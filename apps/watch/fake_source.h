@@ -1,11 +1,14 @@
 // A job without processes, for tests.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
@@ -67,6 +70,17 @@ class FakeSource final : public Source {
     for (RankSight& sight : sights_) sight.state.inside_collective = false;
   }
   RankSight& rank(std::size_t at) { return sights_[at]; }
+  /// A rank that has ended, as another process. It counts its steps `behind` those of the others.
+  void Restart(std::int32_t rank, std::int32_t pid, const std::string& host,
+               std::uint64_t behind = 0) {
+    RankSight sight{.who = {.job = "job", .rank = rank, .world = kFakeWorld, .pid = pid},
+                    .host = host};
+    const auto place = std::find_if(sights_.begin(), sights_.end(),
+                                    [&](const RankSight& each) { return each.who.rank > rank; });
+    sights_.insert(place, std::move(sight));
+    behind_[static_cast<std::size_t>(rank)] = behind;
+  }
+  std::uint64_t step() const { return step_; }
   void EndAll(bool closed) {
     for (RankSight& sight : sights_) {
       sight.ended = true;
@@ -95,8 +109,9 @@ class FakeSource final : public Source {
       // A little noise, the same in every run.
       const std::uint64_t noise =
           (step_ * 7919 + static_cast<std::uint64_t>(sight.who.rank) * 104729) % 1000;
+      const std::uint64_t step = step_ - behind_[static_cast<std::size_t>(sight.who.rank)];
       telemetry::StepRecord record{
-          .end_ns = (ended_ + kFakeStep + slow_).count(), .step = step_, .steps = 1};
+          .end_ns = (ended_ + kFakeStep + slow_).count(), .step = step, .steps = 1};
       const auto slow = static_cast<std::uint64_t>(std::chrono::nanoseconds(slow_).count());
       const std::uint64_t own = sight.who.rank == 1 ? slow : 0;
       record.phase_ns[static_cast<std::size_t>(telemetry::Phase::kForward)] =
@@ -107,9 +122,9 @@ class FakeSource final : public Source {
       const double value = loss(sight.who.rank);
       sight.batch.steps.push_back(record);
       sight.batch.metrics.push_back(
-          {.step = step_, .metric = telemetry::kLocalLoss, .count = 1, .sum = value});
+          {.step = step, .metric = telemetry::kLocalLoss, .count = 1, .sum = value});
       sight.state.any_step = true;
-      sight.state.step = step_ + 1;
+      sight.state.step = step + 1;
       ++sight.state.collectives_entered;
       ++sight.cpu_ticks;
     }
@@ -124,6 +139,7 @@ class FakeSource final : public Source {
   ManualClock& clock_;
   std::vector<RankSight> sights_;
   std::uint64_t step_ = 0;
+  std::array<std::uint64_t, kFakeWorld> behind_{};
   Clock::Duration ended_{};
   bool frozen_ = false;
 };

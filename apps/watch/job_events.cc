@@ -1,10 +1,10 @@
 #include "watch/job_events.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "watch/machine_values.h"
+#include "watch/step_record.h"
 
 namespace ringward::watch {
 namespace {
@@ -26,16 +26,12 @@ constexpr std::chrono::seconds kSettle{1};
 constexpr std::chrono::minutes kBlindMost{10};
 /// Steps that wait until all hosts were heard; 200 MB.
 constexpr std::size_t kHeldStepsMost = std::size_t{1} << 20U;
+/// Steps of a rank that is apart: in time for most to follow it, or not at all.
+constexpr std::size_t kApartMost = 64;
+/// Samples that each step makes.
+constexpr std::uint64_t kTimesOfStep = 4;
 /// Values of a rank that wait for the end of their step.
 constexpr std::size_t kPendingMost = 4096;
-
-signal::Phase SamePhase(telemetry::Phase phase) {
-  constexpr std::array<signal::Phase, telemetry::kPhases> kSame = {
-      signal::Phase::kOther,      signal::Phase::kData,        signal::Phase::kForward,
-      signal::Phase::kBackward,   signal::Phase::kCommunicate, signal::Phase::kOptimizer,
-      signal::Phase::kCheckpoint, signal::Phase::kEvaluate};
-  return kSame[static_cast<std::size_t>(phase)];
-}
 
 std::optional<Known> KnownOf(std::uint32_t metric) {
   switch (metric) {
@@ -48,17 +44,6 @@ std::optional<Known> KnownOf(std::uint32_t metric) {
     default:
       return std::nullopt;
   }
-}
-
-/// Time in phases of one kind, without the waiting in them; seconds.
-double SelfSeconds(const telemetry::StepRecord& record,
-                   std::initializer_list<telemetry::Phase> phases) {
-  std::uint64_t ns = 0;
-  for (const telemetry::Phase phase : phases) {
-    const auto p = static_cast<std::size_t>(phase);
-    ns += record.phase_ns[p] - std::min(record.phase_ns[p], record.wait_ns[p]);
-  }
-  return 1e-9 * static_cast<double>(ns);
 }
 
 double MedianStep(const signal::Frame& frame) {
@@ -75,12 +60,6 @@ double MedianStep(const signal::Frame& frame) {
 
 }  // namespace
 
-signal::Phase PhaseOf(const telemetry::SegmentState& state) {
-  if (state.slow == telemetry::SlowReason::kNone) return SamePhase(state.phase);
-  return state.slow == telemetry::SlowReason::kCheckpoint ? signal::Phase::kCheckpoint
-                                                          : signal::Phase::kEvaluate;
-}
-
 JobEvents::JobEvents(JobRun run)
     : run_(std::move(run)), places_(static_cast<std::size_t>(run_.world)) {}
 
@@ -92,7 +71,7 @@ void JobEvents::Push(decltype(signal::Event::what) what) {
 bool JobEvents::Place(std::span<const RankSight> sights) {
   bool moved = false;
   for (const RankSight& sight : sights) {
-    if (sight.blind || ranks_.contains(sight.who.rank)) continue;
+    if (sight.blind || (ranks_.contains(sight.who.rank) && !IsBack(sight))) continue;
     if (hosts_.empty()) {
       for (signal::RankPlace& place : places_) place.host = sight.host;
     }
@@ -113,7 +92,8 @@ void JobEvents::Open() {
   // Only ranks that are seen here are waited for; others may run elsewhere, or record nothing.
   for (std::int32_t rank = 0; rank < run_.world; ++rank) {
     const auto known = ranks_.find(rank);
-    frames_->SetAlive(rank, known != ranks_.end() && !known->second.gone && !known->second.blind);
+    const bool alive = known != ranks_.end() && !known->second.gone && !known->second.blind;
+    frames_->SetAlive(rank, alive && !trainings_.IsApart(rank));
   }
   step_ = -1;
 }
@@ -121,14 +101,39 @@ void JobEvents::Open() {
 bool JobEvents::IsOf(const RankSight& sight) const {
   if (sight.who.world != run_.world) return false;
   const auto known = ranks_.find(sight.who.rank);
-  return known == ranks_.end() ||
+  return known == ranks_.end() || IsBack(sight) ||
          (known->second.pid == sight.who.pid && known->second.start_time == sight.who.start_time &&
           known->second.host == sight.host);
 }
 
 bool JobEvents::IsOnHost(std::int32_t rank, const std::string& host) const {
   const auto known = ranks_.find(rank);
-  return known == ranks_.end() || known->second.host == host;
+  return known == ranks_.end() || known->second.gone || known->second.host == host;
+}
+
+/// Whether a rank that was gone lives: started anew, in its old place or elsewhere, or seen again.
+bool JobEvents::IsBack(const RankSight& sight) const {
+  const auto known = ranks_.find(sight.who.rank);
+  return known != ranks_.end() && known->second.gone && !sight.ended && !sight.blind;
+}
+
+void JobEvents::TellBack(std::span<const RankSight> sights) {
+  signal::SourceBack back;
+  for (const RankSight& sight : sights) {
+    if (!IsBack(sight)) continue;
+    const std::int32_t number = sight.who.rank;
+    // That the one before it ended comes first.
+    if (std::erase(held_, number) > 0)
+      Push(signal::RankEnded{.rank = number, .exit_status = signal::RankEnded::kUnknown});
+    ranks_[number] = Rank{.pid = sight.who.pid,
+                          .start_time = sight.who.start_time,
+                          .host = sight.host,
+                          .last_end = sight.looked,
+                          .cpu_changed = sight.looked};
+    trainings_.Replace(number);
+    back.ranks.push_back(number);
+  }
+  if (!back.ranks.empty()) Push(std::move(back));
 }
 
 bool JobEvents::done() const {
@@ -165,6 +170,7 @@ void JobEvents::Meet(const RankSight& sight) {
   Rank& rank = entry->second;
   if (is_new) {
     rank.cpu_changed = rank.last_end = sight.looked;
+    trainings_.SetThere(sight.who.rank, true);
     frames_->SetAlive(sight.who.rank, true);
   }
   rank.looked = std::max(rank.looked, sight.looked - sight.unsure);
@@ -212,44 +218,58 @@ void JobEvents::AddSample(std::int32_t rank, Known metric, std::int64_t step, do
                 .value = static_cast<float>(value)});
 }
 
-/// Steps that count from an earlier one again are another training of the same processes: the first
-/// rank to begin it begins it for all. False for one that has not come as far yet.
-bool JobEvents::BeginAgain(Rank& rank, std::uint64_t step) {
-  if (rank.any_step && step == rank.last_step) return false;  // a program that does not count
-  if (rank.any_step && step < rank.last_step) {
-    if (++rank.generation > generation_) {
-      generation_ = rank.generation;
-      Open();
-    }
+/// Of a rank that is apart: it may be of another training that most have yet to begin.
+void JobEvents::Hold(const Ended& ended) {
+  std::deque<Ended>& held = apart_[ended.rank];
+  if (held.size() >= kApartMost) {
+    Lose(held.front());
+    held.pop_front();
   }
-  rank.any_step = true;
-  rank.last_step = step;
-  return rank.generation == generation_;
+  held.push_back(ended);
+}
+
+/// A step that counts nowhere.
+void JobEvents::Lose(const Ended& ended) {
+  samples_lost_before_ += kTimesOfStep;
+  std::erase_if(ranks_.at(ended.rank).pending,
+                [&](const Metric& metric) { return metric.step <= ended.record.step; });
 }
 
 void JobEvents::TakeStep(const Ended& ended) {
+  const bool was_apart = trainings_.IsApart(ended.rank);
+  const Trainings::Answer answer = trainings_.Take(ended.rank, ended.record.step, step_);
+  if (answer == Trainings::Answer::kPassed) return Lose(ended);
+  if (answer == Trainings::Answer::kApart) {
+    if (!was_apart) frames_->SetAlive(ended.rank, false);
+    return Hold(ended);
+  }
+  if (answer == Trainings::Answer::kBegins) {
+    Open();
+    for (const auto& [rank, held] : std::exchange(apart_, {})) {
+      for (const Ended& step : held) CountStep(step);
+    }
+  } else if (was_apart) {
+    for (const Ended& step : std::exchange(apart_[ended.rank], {})) Lose(step);
+    apart_.erase(ended.rank);
+    frames_->SetAlive(ended.rank, true);
+  }
+  CountStep(ended);
+}
+
+void JobEvents::CountStep(const Ended& ended) {
   using telemetry::Phase;
   const telemetry::StepRecord& record = ended.record;
   Rank& rank = ranks_.at(ended.rank);
-  const bool counts = BeginAgain(rank, record.step);
   // Ranks need not sum the same number of steps: they are compared by their means, and what a frame
   // sums is put in where it is closed.
   const double per_step = 1.0 / std::max(record.steps, 1U);
   const auto step = static_cast<std::int64_t>(record.step);
-  const auto add = [&](Known metric, double value) {
-    if (counts) AddSample(ended.rank, metric, step, value);
-  };
-  double wait =
-      1e-9 * static_cast<double>(record.phase_ns[static_cast<std::size_t>(Phase::kCommunicate)]);
-  for (std::size_t p = 0; p < telemetry::kPhases; ++p) {
-    if (p != static_cast<std::size_t>(Phase::kCommunicate))
-      wait += 1e-9 * static_cast<double>(std::min(record.wait_ns[p], record.phase_ns[p]));
-  }
+  const auto add = [&](Known metric, double value) { AddSample(ended.rank, metric, step, value); };
   add(Known::kStepTime, per_step * 1e-9 * static_cast<double>(record.total_ns));
   add(Known::kDataTime, per_step * SelfSeconds(record, {Phase::kData}));
   add(Known::kComputeTime, per_step * SelfSeconds(record, {Phase::kForward, Phase::kBackward,
                                                            Phase::kOptimizer, Phase::kOther}));
-  add(Known::kWaitTime, per_step * wait);
+  add(Known::kWaitTime, per_step * WaitSeconds(record));
   std::map<Known, Metric> values;
   std::erase_if(rank.pending, [&](const Metric& metric) {
     if (metric.step > record.step) return false;
@@ -262,12 +282,11 @@ void JobEvents::TakeStep(const Ended& ended) {
     const double parts = known == Known::kSamples ? record.steps : static_cast<double>(value.count);
     add(known, value.sum / std::max(parts, 1.0));
   }
-  if (counts && ended.newest) AddMachine(ended.rank, step);
-  if (counts)
-    frames_->End({.rank = ended.rank,
-                  .step = step,
-                  .steps = static_cast<std::int32_t>(std::min(record.steps, 1U << 20U)),
-                  .expected_slow = (record.flags & telemetry::kSlowFlag) != 0});
+  if (ended.newest) AddMachine(ended.rank, step);
+  frames_->End({.rank = ended.rank,
+                .step = step,
+                .steps = static_cast<std::int32_t>(std::min(record.steps, 1U << 20U)),
+                .expected_slow = (record.flags & telemetry::kSlowFlag) != 0});
 }
 
 /// Up to when every rank that is in sight has been looked at: nothing older is still to come.
@@ -348,6 +367,7 @@ void JobEvents::EndRank(const RankSight& sight) {
   Rank& rank = ranks_.at(sight.who.rank);
   if (rank.gone) return;
   rank.gone = true;
+  trainings_.SetThere(sight.who.rank, false);
   orderly_ = orderly_ && sight.state.closed;
   frames_->SetAlive(sight.who.rank, false);
   TakeFrames();
@@ -401,6 +421,7 @@ void JobEvents::FindLost(std::span<const RankSight> sights) {
   for (auto& [number, rank] : ranks_) {
     if (shown[static_cast<std::size_t>(number)] != 0 || rank.gone) continue;
     rank.gone = true;
+    trainings_.SetThere(number, false);
     orderly_ = false;
     if (rank.blind) continue;  // that was told
     frames_->SetAlive(number, false);
@@ -417,7 +438,8 @@ void JobEvents::TakeBlind(std::span<const RankSight> sights) {
     const auto known = ranks_.find(sight.who.rank);
     if (known == ranks_.end() || known->second.gone || known->second.blind == sight.blind) continue;
     known->second.blind = sight.blind;
-    frames_->SetAlive(sight.who.rank, !sight.blind);
+    trainings_.SetThere(sight.who.rank, !sight.blind);
+    frames_->SetAlive(sight.who.rank, !sight.blind && !trainings_.IsApart(sight.who.rank));
     (sight.blind ? lost.ranks : back.ranks).push_back(sight.who.rank);
   }
   TakeFrames();
@@ -438,6 +460,7 @@ std::vector<signal::Event> JobEvents::Take(std::span<const RankSight> sights,
   if (!frames_ || moved) Open();
   frames_->Advance(received);
   TakeBlind(sights);
+  TellBack(sights);
   for (const RankSight& sight : sights) {
     if (sight.blind) continue;
     Meet(sight);

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <set>
@@ -13,11 +14,9 @@
 #include "signal/frame_assembler.h"
 #include "signal/metric.h"
 #include "watch/source.h"
+#include "watch/trainings.h"
 
 namespace ringward::watch {
-
-/// Where a rank stands; announced slowness counts as the phase that is known to be slow.
-signal::Phase PhaseOf(const telemetry::SegmentState& state);
 
 /// Which run of a job this is: what all its ranks agree on.
 struct JobRun {
@@ -39,9 +38,9 @@ class JobEvents {
   std::vector<signal::Event> Take(std::span<const RankSight> sights, Clock::Duration monotonic,
                                   signal::Time received);
 
-  /// Whether the sight is of this run: the same world, and no other process for a rank it knows.
+  /// Whether the sight is of this run: the same world, and no other process for a rank that lives.
   bool IsOf(const RankSight& sight) const;
-  /// Whether the rank, where it is known, runs on that host.
+  /// Whether the rank, where it is known to live, runs on that host.
   bool IsOnHost(std::int32_t rank, const std::string& host) const;
   /// All ranks that were ever seen have ended: no more events come. A rank that we are blind to
   /// counts as ended once others have left in order, or all are out of sight, for long enough.
@@ -58,7 +57,8 @@ class JobEvents {
   /// Since the beginning: step and metric records that ranks wrote over before they were read, or
   /// that were malformed.
   std::uint64_t records_lost() const { return records_lost_; }
-  /// Since the beginning: samples that fitted into no frame.
+  /// Since the beginning: samples that fitted into no frame, or came of ranks that were apart
+  /// (Trainings).
   std::uint64_t samples_lost() const;
 
  private:
@@ -80,9 +80,6 @@ class JobEvents {
     bool gone = false;
     bool blind = false;
     Clock::Duration looked{};
-    std::uint64_t last_step = 0;
-    bool any_step = false;
-    int generation = 0;                          ///< times that its steps began again
     std::vector<Metric> pending{};               ///< of steps that have not ended yet
     std::map<signal::Known, Machine> machine{};  ///< told since its last step with any
     Clock::Duration last_end{};
@@ -99,6 +96,8 @@ class JobEvents {
     bool newest;  ///< of the rank's in this look
   };
 
+  bool IsBack(const RankSight& sight) const;
+  void TellBack(std::span<const RankSight> sights);
   bool Place(std::span<const RankSight> sights);
   void Open();
   void Push(decltype(signal::Event::what) what);
@@ -111,7 +110,9 @@ class JobEvents {
   void FeedSteps();
   void TakeStep(const Ended& ended);
   void AddSample(std::int32_t rank, signal::Known metric, std::int64_t step, double value);
-  bool BeginAgain(Rank& rank, std::uint64_t step);
+  void Hold(const Ended& ended);
+  void Lose(const Ended& ended);
+  void CountStep(const Ended& ended);
   void TakeFrames();
   void TakeProgress(const RankSight& sight);
   void EndRank(const RankSight& sight);
@@ -131,7 +132,8 @@ class JobEvents {
   std::uint64_t next_event_ = 0;
   Clock::Duration monotonic_{};
   signal::Time received_{};
-  int generation_ = 0;
+  Trainings trainings_;
+  std::map<std::int32_t, std::deque<Ended>> apart_;  ///< steps of ranks that are apart
   std::int64_t step_ = -1;
   double step_seconds_ = 0.0;
   std::vector<Ended> steps_;                    ///< that some host may still tell others before
@@ -141,7 +143,7 @@ class JobEvents {
   std::optional<Clock::Duration> left_at_;      ///< when a recorder was closed last
   bool orderly_ = true;                         ///< all that ended closed their recorder
   std::uint64_t records_lost_ = 0;
-  std::uint64_t samples_lost_before_ = 0;  ///< in the trainings before this one
+  std::uint64_t samples_lost_before_ = 0;  ///< in the trainings before this one, or apart
   std::uint64_t dropped_told_ = 0;
 };
 

@@ -22,7 +22,10 @@ void JobWatch::Write(const recording::Batch& batch) {
   if (!writer_) return;
   // Where the disk is full the writer says so once and stops; the job is watched on.
   const Status written = writer_->Append(batch, events_.metrics());
-  if (!written) LogWarning("recording: " + written.error().what());
+  not_recorded_ = writer_->dropped().events;
+  if (written) return;
+  LogWarning("recording: " + written.error().what());
+  if (writer_->stopped()) stop_ = written.error().what();
 }
 
 std::vector<Told> JobWatch::Judge(signal::Time now) {
@@ -55,6 +58,10 @@ std::vector<Told> JobWatch::Finish(signal::Time now) {
   if (writer_) {
     const Status closed = writer_->Close();
     if (!closed) LogWarning("recording: " + closed.error().what());
+    if (not_recorded_ > 0) {
+      LogWarning("the recording of job " + events_.run().name + " lacks the last " +
+                 std::to_string(not_recorded_) + " events");
+    }
     writer_.reset();
   }
   return told;
@@ -66,6 +73,7 @@ std::vector<Told> JobWatch::Hear(const std::vector<signal::Cause>& causes) {
     if (!signal::IsIncident(cause)) continue;
     const auto [at, is_new] = told_.try_emplace(cause.id, cause);
     const signal::Cause before = std::exchange(at->second, cause);
+    found_ += is_new ? 1 : 0;
     if (is_new || (before.over && !cause.over)) {
       told.push_back({News::kFound, cause});
     } else if (before.cause != cause.cause || before.culprit_ranks != cause.culprit_ranks ||
@@ -75,7 +83,14 @@ std::vector<Told> JobWatch::Hear(const std::vector<signal::Cause>& causes) {
       told.push_back({News::kOver, cause});
     }
   }
+  ForgetOld();
   return told;
+}
+
+void JobWatch::ForgetOld() {
+  std::size_t over = told_.size() - open_incidents();
+  std::erase_if(
+      told_, [&](const auto& each) { return over > kOverMost && each.second.over && over-- > 0; });
 }
 
 std::size_t JobWatch::open_incidents() const {

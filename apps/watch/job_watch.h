@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "detect/detector.h"
@@ -36,6 +37,10 @@ class JobWatch {
   /// From now on, before the first look. A replay of what is recorded finds the same.
   void Record(recording::Writer writer) { writer_ = std::move(writer); }
   bool is_recorded() const { return writer_.has_value(); }
+  /// Why recording has stopped before the end, once; nothing while it goes on.
+  std::optional<std::string> TakeStop() { return std::exchange(stop_, std::nullopt); }
+  /// Events that its recording lacks.
+  std::uint64_t not_recorded() const { return not_recorded_; }
 
   /// Other rules from the next judgement on; what detectors have learned stays, and so do those of
   /// DetectOptions::more. A recording keeps the change, and a replay makes it at the same call.
@@ -50,15 +55,19 @@ class JobWatch {
   std::vector<Told> Finish(signal::Time now);
 
   const JobEvents& events() const { return events_; }
-  /// All that were told, by id, as they stand now.
+  static constexpr std::size_t kOverMost = 256;
+  /// Those that were told, by id, as they stand now: all that are open, and the newest kOverMost
+  /// that are over.
   const std::map<std::uint64_t, signal::Cause>& incidents() const { return told_; }
-  /// Of all that were told.
-  bool found_any() const { return !told_.empty(); }
+  /// How many were told.
+  std::uint64_t found() const { return found_; }
+  bool found_any() const { return found_ > 0; }
   /// Told and not over.
   std::size_t open_incidents() const;
 
  private:
   std::vector<Told> Hear(const std::vector<signal::Cause>& causes);
+  void ForgetOld();
   void Write(const recording::Batch& batch);
 
   JobEvents events_;
@@ -69,6 +78,9 @@ class JobWatch {
   std::int64_t last_event_ = -1;
   std::uint64_t next_call_ = 0;
   std::map<std::uint64_t, signal::Cause> told_;
+  std::uint64_t found_ = 0;
+  std::optional<std::string> stop_;
+  std::uint64_t not_recorded_ = 0;
 };
 
 }  // namespace ringward::watch

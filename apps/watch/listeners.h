@@ -22,6 +22,9 @@ class Listeners final : public Listener {
   void OnEnd(const JobWatch& job) override {
     for (Listener* const each : all_) each->OnEnd(job);
   }
+  void OnSelf(const SelfNews& news) override {
+    for (Listener* const each : all_) each->OnSelf(news);
+  }
   void OnLooked(const Watcher& watcher, bool judged) override {
     for (Listener* const each : all_) each->OnLooked(watcher, judged);
   }

@@ -63,7 +63,8 @@ void LocalSource::Refuse(const std::string& path, const std::string& why) {
   if (refused_.insert(path).second) LogWarning("not watched: " + path + ": " + why);
 }
 
-void LocalSource::Follow(const std::string& path) {
+void LocalSource::Follow(const telemetry::SegmentEntry& entry) {
+  const std::string& path = entry.path;
   auto reader = telemetry::SegmentReader::Open(path);
   if (!reader) {
     // One that is being made, or was removed meanwhile, is no trouble.
@@ -72,6 +73,9 @@ void LocalSource::Follow(const std::string& path) {
     return;
   }
   const telemetry::SegmentInfo& who = reader->info();
+  // A copy, say: two that claim to be one rank of one process would be taken for one.
+  if (who.rank != entry.rank || who.pid != entry.pid || who.start_time != entry.start_time)
+    return Refuse(path, "it is of another rank or process than its name says");
   if (!options_.job.empty() && who.job != options_.job) return;
   if (who.pid_namespace != pid_namespace_) {
     Refuse(path, "its process is in another pid namespace (a container)");
@@ -87,13 +91,25 @@ bool LocalSource::IsOfLaunch(std::int32_t pid) const {
          launch::HasTag(pid, launch::variable::kJobId, options_.launched_by);
 }
 
+/// Those that are gone: a machine sees many in its life.
+void LocalSource::ForgetRefused(const std::vector<telemetry::SegmentEntry>& entries) {
+  if (refused_.empty()) return;
+  std::set<std::string> left;
+  for (const telemetry::SegmentEntry& entry : entries) {
+    if (refused_.contains(entry.path)) left.insert(entry.path);
+  }
+  refused_ = std::move(left);
+}
+
 void LocalSource::FindNew() {
-  for (const telemetry::SegmentEntry& entry : telemetry::ListSegments(options_.folder)) {
+  const std::vector<telemetry::SegmentEntry> entries = telemetry::ListSegments(options_.folder);
+  ForgetRefused(entries);
+  for (const telemetry::SegmentEntry& entry : entries) {
     const bool wanted = options_.job.empty() || entry.job == job_in_name_;
     if (!wanted || followed_.contains(entry.path) || refused_.contains(entry.path)) continue;
     // What the dead left behind tells of the past.
     const bool lives = IsMine(entry.path) && Living(entry.pid, entry.start_time, proc_);
-    if (lives && IsOfLaunch(entry.pid)) Follow(entry.path);
+    if (lives && IsOfLaunch(entry.pid)) Follow(entry);
   }
 }
 

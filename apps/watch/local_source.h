@@ -10,6 +10,7 @@
 #include "base/fd.h"
 #include "telemetry/guest/segment.h"
 #include "telemetry/host/host_sampler.h"
+#include "telemetry/segment_folder.h"
 #include "telemetry/segment_reader.h"
 #include "watch/source.h"
 
@@ -43,8 +44,9 @@ class LocalSource final : public Source {
 
   void FindNew();
   bool IsOfLaunch(std::int32_t pid) const;
-  void Follow(const std::string& path);
+  void Follow(const telemetry::SegmentEntry& entry);
   void Refuse(const std::string& path, const std::string& why);
+  void ForgetRefused(const std::vector<telemetry::SegmentEntry>& entries);
   /// Once a second, while ranks are followed.
   bool SampleMachine();
   /// Nothing where the segment can be read no more.

@@ -92,4 +92,14 @@ Json EndNews(Clock::Duration at, const JobWatch& watched) {
   return document;
 }
 
+Json SelfNewsJson(Clock::Duration at, const SelfNews& news) {
+  constexpr const char* kTypes[] = {"clock", "rules", "recording"};
+  Json document = {{"at", TimeText(at)},
+                   {"type", kTypes[static_cast<std::size_t>(news.kind)]},
+                   {"text", news.text}};
+  if (news.kind == SelfNews::Kind::kRecording) document["job"] = news.job;
+  if (news.kind == SelfNews::Kind::kClock) document["seconds"] = news.seconds;
+  return document;
+}
+
 }  // namespace ringward::watch

@@ -6,6 +6,7 @@
 #include "ringward/cli/json.h"
 #include "signal/cause.h"
 #include "watch/job_watch.h"
+#include "watch/watcher.h"
 
 namespace ringward::watch {
 
@@ -25,5 +26,7 @@ cli::Json LiveIncidentJson(const signal::Cause& cause);
 cli::Json JobNews(Clock::Duration at, const JobEvents& job);
 cli::Json IncidentNews(Clock::Duration at, const JobEvents& job, const Told& told);
 cli::Json EndNews(Clock::Duration at, const JobWatch& watched);
+/// Of the watcher itself; `job` only where it is about one.
+cli::Json SelfNewsJson(Clock::Duration at, const SelfNews& news);
 
 }  // namespace ringward::watch

@@ -3,11 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <string>
 #include <vector>
 
 #include "recording/reader.h"
+#include "recording/test_full_disk.h"
 #include "replay/recorded.h"
 #include "telemetry/test_folder.h"
 #include "watch/fake_source.h"
@@ -33,6 +35,11 @@ class Heard final : public Listener {
     lines.push_back(line);
   }
   void OnEnd(const JobWatch&) override { lines.emplace_back("end"); }
+  void OnSelf(const SelfNews& news) override {
+    lines.push_back("self " + std::to_string(static_cast<int>(news.kind)) + " " +
+                    (news.kind == SelfNews::Kind::kClock ? std::to_string(std::lround(news.seconds))
+                                                         : news.text));
+  }
   void OnLooked(const Watcher&, bool) override {}
   std::vector<std::string> lines;
 };
@@ -110,6 +117,97 @@ TEST_F(WatcherTest, AProcessThatGoesWithoutAWordIsNamed) {
   source_.rank(1).ended = true;
   Run(std::chrono::seconds(3));
   EXPECT_THAT(News(), ElementsAre("found killed 1"));
+}
+
+TEST_F(WatcherTest, ARankThatComesBackIsWatchedAgain) {
+  const struct {
+    const char* name;
+    const char* host;
+    std::uint64_t behind;  ///< steps that it does not know of
+  } rows[] = {{"where it was", "here", 0},
+              {"elsewhere", "there", 0},
+              {"counting from where it was saved", "here", 40},
+              {"counting from the beginning", "here", 240}};
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.name);
+    ManualClock clock;
+    FakeSource source(clock);
+    Heard heard;
+    Watcher watcher({}, source, clock, heard);
+    const auto run = [&](int looks) {
+      for (int look = 0; look < looks; ++look) {
+        watcher.Look();
+        source.Wait(watcher.next_look());
+      }
+    };
+    run(40);
+    source.rank(1).ended = true;
+    run(12);
+    source.Restart(1, 200, row.host, row.behind);
+    run(80);
+    const JobEvents& events = watcher.watches()[0]->events();
+    EXPECT_EQ(events.living(), 4U);
+    EXPECT_GE(events.step() + 10, static_cast<std::int64_t>(source.step())) << "the others go on";
+    EXPECT_EQ(events.samples_lost() > 0, row.behind > 0);
+    source.rank(1).ended = true;
+    run(12);
+    EXPECT_EQ(events.living(), 3U);
+    std::erase(heard.lines, "job job");
+    EXPECT_THAT(heard.lines, ElementsAre("found killed 1", "found killed 1"));
+  }
+}
+
+TEST_F(WatcherTest, OfIncidentsThatAreOverTheNewestAreKept) {
+  constexpr std::uint64_t kDeaths = 300;
+  Run(std::chrono::seconds(10));
+  for (std::uint64_t death = 1; death <= kDeaths; ++death) {
+    source_.rank(1).ended = true;
+    Run(std::chrono::seconds(3));
+    source_.Restart(1, 200 + static_cast<std::int32_t>(death), "here");
+    Run(std::chrono::seconds(16));
+  }
+  const JobWatch& job = *watcher_.watches()[0];
+  EXPECT_EQ(job.found(), kDeaths);
+  EXPECT_EQ(job.incidents().size(), JobWatch::kOverMost);
+  EXPECT_EQ(job.incidents().rbegin()->first, kDeaths);
+}
+
+/// The clock of another, whose time of day is set now and then.
+class SetClock final : public Clock {
+ public:
+  explicit SetClock(const Clock& clock) : clock_(clock) {}
+  Duration Now() const override { return clock_.Now(); }
+  Duration WallNow() const override { return clock_.WallNow() + set_; }
+  void Set(std::chrono::seconds by) { set_ += by; }
+
+ private:
+  const Clock& clock_;
+  Duration set_ = std::chrono::hours(24);
+};
+
+TEST(WatcherClockTest, AClockThatIsSetIsSaidAndChangesNothing) {
+  ManualClock time;
+  SetClock clock(time);
+  FakeSource source(time);
+  Heard heard;
+  Watcher watcher({}, source, clock, heard);
+  const auto run = [&] {
+    for (int look = 0; look < 80; ++look) {
+      watcher.Look();
+      source.Wait(watcher.next_look());
+    }
+  };
+  run();
+  for (const int seconds : {-3600, 3600, 2, -7200}) {
+    heard.lines.clear();
+    clock.Set(std::chrono::seconds(seconds));
+    run();
+    EXPECT_THAT(heard.lines, ElementsAre("self 0 " + std::to_string(seconds)));
+  }
+  heard.lines.clear();
+  source.Freeze(false);
+  run();
+  EXPECT_THAT(heard.lines, ElementsAre("found rank-frozen 2"));
 }
 
 TEST_F(WatcherTest, WhereAllGoAtOnceNobodyIsNamed) {
@@ -196,6 +294,31 @@ TEST(WatchRecordingTest, AReplayOfARecordingFindsTheSame) {
   EXPECT_EQ(Printed(replayed->findings), Printed(live));
 }
 
+TEST(WatchRecordingTest, AFullDiskIsSaidWithWhatItCostsAndWatchingGoesOn) {
+  const telemetry::TestFolder folder;
+  ManualClock clock;
+  FakeSource source(clock);
+  Heard heard;
+  auto writer = recording::Writer::Open(folder.path() + "/run.rwrec");
+  ASSERT_TRUE(writer);
+  Watcher watcher({.record = *std::move(writer)}, source, clock, heard);
+  const recording::FullDisk disk(512 << 10);
+  for (int look = 0; look < 1200; ++look) {
+    if (look == 1100) source.Freeze(false);
+    watcher.Look();
+    source.Wait(watcher.next_look());
+  }
+  ASSERT_EQ(heard.lines.size(), 3U);
+  EXPECT_THAT(heard.lines[1], testing::StartsWith("self 2 recording of job job has stopped: "));
+  EXPECT_EQ(heard.lines[2], "found rank-frozen 2");
+  const std::uint64_t lost = watcher.not_recorded();
+  EXPECT_GT(lost, 0U);
+  source.EndAll(true);
+  watcher.Look();
+  EXPECT_EQ(watcher.jobs(), 0U);
+  EXPECT_GT(watcher.not_recorded(), lost);
+}
+
 // Detectors go on with what they have learned: rank 1 is slower than it was before the change.
 TEST(WatchRecordingTest, RulesChangeWhileRunningAndInTheReplay) {
   const telemetry::TestFolder folder;
@@ -214,14 +337,15 @@ TEST(WatchRecordingTest, RulesChangeWhileRunningAndInTheReplay) {
       if (look == 100) source.Slow({});
       if (look == 160) {
         EXPECT_THAT(heard.lines, ElementsAre("job job")) << "nothing is worth telling";
-        watcher.SetRules({.worth = 0.05, .thresholds = {limit}});
+        watcher.SetRules({.worth = 0.05, .thresholds = {limit}}, "a test");
       }
       if (look == 299) source.EndAll(true);
       watcher.Look();
       source.Wait(watcher.next_look());
     }
   }
-  EXPECT_THAT(heard.lines, testing::IsSupersetOf({"found slow-rank 1", "found slow-step"}));
+  EXPECT_THAT(heard.lines, testing::IsSupersetOf({"self 1 rules changed: a test",
+                                                  "found slow-rank 1", "found slow-step"}));
   const auto live = FindingsIn(path);
   ASSERT_FALSE(live.empty());
   for (const auto& [rules, same] : {std::pair{replay::ReplayRules::kRecorded, true},

@@ -1,15 +1,21 @@
 #include "watch/watcher.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "base/log.h"
+#include "signal/time.h"
 
 namespace ringward::watch {
 namespace {
 
 constexpr std::chrono::milliseconds kLookMost{250};
 constexpr int kLooksPerInterval = 4;
+/// Between two looks no clock is slewed by so much: it was set.
+constexpr std::chrono::seconds kClockSet{1};
 constexpr std::int32_t kWorldMost = 1 << 17;  // more is a segment's claim that nobody believes
 /// Ranks of all jobs: what is kept for a job grows with its world, whoever claims it.
 constexpr std::int64_t kWorldsMost = 1 << 18;
@@ -22,6 +28,7 @@ Watcher::Watcher(WatcherOptions options, Source& source, const Clock& clock, Lis
       clock_(clock),
       listener_(listener),
       wall_offset_(clock.WallNow() - clock.Now()),
+      offset_(wall_offset_),
       next_judgement_(clock.Now() + options_.interval) {}
 
 signal::Time Watcher::Received() const { return clock_.Now() + wall_offset_; }
@@ -106,6 +113,33 @@ void Watcher::Announce(JobWatch& job) {
 void Watcher::Tell(JobWatch& job, const std::vector<Told>& told) {
   for (const Told& each : told) listener_.OnIncident(job.events(), each);
   found_any_ = found_any_ || job.found_any();
+  if (const auto stop = job.TakeStop()) {
+    const std::string& name = job.events().run().name;
+    listener_.OnSelf({.kind = SelfNews::Kind::kRecording,
+                      .text = "recording of job " + name + " has stopped: " + *stop,
+                      .job = name});
+  }
+}
+
+/// All that is reckoned with goes by a clock that is never set; what is shown does not.
+void Watcher::TellClock() {
+  const Clock::Duration now = clock_.WallNow() - clock_.Now();
+  const Clock::Duration set = now - std::exchange(offset_, now);
+  if (set > -kClockSet && set < kClockSet) return;
+  const double seconds = signal::Seconds(set);
+  const std::string how = seconds < 0 ? "back by " : "forward by ";
+  const std::string slept = seconds < 0 ? "" : ", or it slept";
+  listener_.OnSelf({.kind = SelfNews::Kind::kClock,
+                    .text = "the clock of this machine was set " + how +
+                            fmt::format("{:.1f} s", std::abs(seconds)) + slept +
+                            ": the times of incidents and of recordings go on as they were",
+                    .seconds = seconds});
+}
+
+std::uint64_t Watcher::not_recorded() const {
+  std::uint64_t all = not_recorded_;
+  for (const auto& job : jobs_) all += job->not_recorded();
+  return all;
 }
 
 void Watcher::End(JobWatch& job) {
@@ -115,6 +149,7 @@ void Watcher::End(JobWatch& job) {
 }
 
 void Watcher::Look() {
+  TellClock();
   std::map<JobWatch*, Sights> assigned = Assign(source_.Look());
   const Clock::Duration now = clock_.Now();
   const signal::Time received = Received();
@@ -130,18 +165,23 @@ void Watcher::Look() {
       Tell(*job, job->Judge(received));
     }
   }
-  std::erase_if(jobs_, [](const auto& job) { return job->events().done(); });
+  std::erase_if(jobs_, [this](const auto& job) {
+    const bool done = job->events().done();
+    if (done) not_recorded_ += job->not_recorded();
+    return done;
+  });
   // A machine that slept does not make up for what it missed.
   while (next_judgement_ <= now) next_judgement_ += options_.interval;
   listener_.OnLooked(*this, judge);
   next_look_ = now + std::min(kLookMost, options_.interval / kLooksPerInterval);
 }
 
-void Watcher::SetRules(const detect::DetectOptions& options) {
+void Watcher::SetRules(const detect::DetectOptions& options, const std::string& from) {
   auto more = std::move(options_.detect.more);
   options_.detect = options;
   options_.detect.more = std::move(more);
   for (const auto& job : jobs_) job->SetRules(options_.detect);
+  listener_.OnSelf({.kind = SelfNews::Kind::kRules, .text = "rules changed: " + from});
 }
 
 void Watcher::Finish() {

@@ -34,6 +34,19 @@ struct JobLook {
   Clock::Duration monotonic;  ///< when
 };
 
+/// What happened to the watcher itself, and what is lost by it.
+struct SelfNews {
+  enum class Kind : std::uint8_t {
+    kClock,      ///< the clock of this machine was set
+    kRules,      ///< other rules are in force
+    kRecording,  ///< recording has stopped
+  };
+  Kind kind{};
+  std::string text;      ///< a sentence
+  std::string job{};     ///< kRecording: whose
+  double seconds = 0.0;  ///< kClock: by how much it was set; negative: back
+};
+
 /// Hears of what happens, on the thread that calls Look().
 class Listener {
  public:
@@ -46,6 +59,7 @@ class Listener {
   virtual void OnIncident(const JobEvents& job, const Told& told) = 0;
   /// All its ranks have ended, or watching has.
   virtual void OnEnd(const JobWatch& job) = 0;
+  virtual void OnSelf(const SelfNews& /*news*/) {}
   /// Once a look is over, all jobs; `judged`: the pipelines have run in it.
   virtual void OnLooked(const Watcher& watcher, bool judged) = 0;
 };
@@ -66,12 +80,15 @@ class Watcher {
   void Finish();
 
   /// Rules of all jobs from the next judgement on, and of those to come; DetectOptions::more stays.
-  void SetRules(const detect::DetectOptions& options);
+  /// `from` says where they come from.
+  void SetRules(const detect::DetectOptions& options, const std::string& from);
   const detect::DetectOptions& rules() const { return options_.detect; }
 
   std::size_t jobs() const { return jobs_.size(); }  ///< that are watched now
   bool any_job() const { return any_job_; }          ///< was ever watched
   bool found_any() const { return found_any_; }
+  /// Events that recordings lack because they stopped.
+  std::uint64_t not_recorded() const;
   const std::vector<std::unique_ptr<JobWatch>>& watches() const { return jobs_; }
 
  private:
@@ -84,6 +101,7 @@ class Watcher {
   std::map<JobWatch*, Sights> Assign(Sights sights);
   void Announce(JobWatch& job);
   void Tell(JobWatch& job, const std::vector<Told>& told);
+  void TellClock();
   void End(JobWatch& job);
 
   WatcherOptions options_;
@@ -91,6 +109,7 @@ class Watcher {
   const Clock& clock_;
   Listener& listener_;
   Clock::Duration wall_offset_;  ///< so that the time of receipt never goes back
+  Clock::Duration offset_;       ///< of the wall clock, at the last look
   Clock::Duration next_look_{};
   Clock::Duration next_judgement_{};
   std::vector<std::unique_ptr<JobWatch>> jobs_;
@@ -98,6 +117,7 @@ class Watcher {
   std::set<std::string> warned_;
   bool any_job_ = false;
   bool found_any_ = false;
+  std::uint64_t not_recorded_ = 0;  ///< of jobs that have ended
 };
 
 }  // namespace ringward::watch

@@ -168,6 +168,13 @@ void LivenessDetector::GoBlind(const std::vector<std::int32_t>& ranks, signal::T
   }
 }
 
+/// Another process takes the place of one that ended: what was known of that is void.
+void LivenessDetector::StartAnew(Standing& standing, std::int32_t rank) {
+  standing = {};
+  standing.last.rank = rank;
+  standing.known = true;
+}
+
 void LivenessDetector::SeeAgain(const std::vector<std::int32_t>& ranks, signal::Time at,
                                 FindingSink& sink) {
   for (const std::int32_t rank : ranks) {
@@ -175,6 +182,7 @@ void LivenessDetector::SeeAgain(const std::vector<std::int32_t>& ranks, signal::
     Standing& standing = standing_[static_cast<std::size_t>(rank)];
     standing.blind = false;
     standing.missing = 0;
+    if (standing.ended) StartAnew(standing, rank);
     if (standing.known) standing.moved = standing.heard = at;
   }
   std::erase_if(blind_, [&](signal::Finding& told) {
@@ -222,6 +230,7 @@ void LivenessDetector::OnEvent(const signal::Event& event, const Surroundings& /
   } else if (const auto* ended = std::get_if<signal::RankEnded>(&event.what)) {
     if (!Exists(ended->rank)) return;
     standing_[static_cast<std::size_t>(ended->rank)].ended = true;
+    MarkLost({ended->rank}, false, event.received, sink);  // it is known now where it is
     if (ended->exit_status == 0 && ended->signal == 0) return;
     signal::Finding finding = sink.New(FindingKind::kRankEnded, "liveness", step_, event.received);
     finding.ranks = {ended->rank};

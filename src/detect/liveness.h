@@ -19,7 +19,9 @@ namespace ringward::detect {
 ///   nothing is heard, or whose process does not run (kRankSilent);
 /// - all of them inside a collective, none of them stopped, for longer than a step ever took
 ///   (kAllWait);
-/// - a process that has ended while the job has not (kRankEnded);
+/// - a process that has ended while the job has not (kRankEnded); one that is seen again in its
+/// place
+///   (SourceBack) starts anew;
 /// - a rank of which frames hold nothing although the job goes on (kSourceLost);
 /// - ranks whose source is known to be away (kBlind): they may be well. Where the others wait and
 ///   nobody who is in sight keeps them, their host is gone (kHostLost).
@@ -70,6 +72,7 @@ class LivenessDetector final : public Detector {
   void MarkLost(const std::vector<std::int32_t>& ranks, bool lost, signal::Time at,
                 FindingSink& sink);
   void GoBlind(const std::vector<std::int32_t>& ranks, signal::Time at, FindingSink& sink);
+  static void StartAnew(Standing& standing, std::int32_t rank);
   void SeeAgain(const std::vector<std::int32_t>& ranks, signal::Time at, FindingSink& sink);
   /// Ranks that are out of sight, and their host where it is one.
   std::vector<std::int32_t> BlindRanks(std::string& host) const;

@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "recording/test_full_disk.h"
 #include "recording/test_recording.h"
 #include "recording/test_same.h"
 
@@ -77,27 +78,6 @@ TEST(CrashTest, WhatWasCommittedSurvivesAKill) {
     EXPECT_GE(again->next_call(), batches);
   }
 }
-
-/// No file of this process grows beyond `bytes`, as on a disk that is full.
-class FullDisk {
- public:
-  explicit FullDisk(rlim_t bytes) {
-    getrlimit(RLIMIT_FSIZE, &before_);
-    handler_ = ::signal(SIGXFSZ, SIG_IGN);
-    const rlimit limit{bytes, before_.rlim_max};
-    setrlimit(RLIMIT_FSIZE, &limit);
-  }
-  ~FullDisk() {
-    setrlimit(RLIMIT_FSIZE, &before_);
-    ::signal(SIGXFSZ, handler_);
-  }
-  FullDisk(const FullDisk&) = delete;
-  FullDisk& operator=(const FullDisk&) = delete;
-
- private:
-  rlimit before_{};
-  sighandler_t handler_ = nullptr;
-};
 
 TEST(CrashTest, AFullDiskStopsWritingWithOneErrorAndWhatWasThereStays) {
   constexpr std::size_t kWorld = 200;

@@ -173,8 +173,7 @@ class ConnectionOf final : public Connection {
       if (!writing_) WriteNext();
       return;
     }
-    shared_.counter->Count([](HttpCounts& counts) { ++counts.stream_dropped; });
-    HangUp();
+    Drop();
   }
 
   void Finish() override {
@@ -193,6 +192,12 @@ class ConnectionOf final : public Connection {
     hung_up_ = true;
     ErrorCode ignored;
     Lowest().socket().close(ignored);
+  }
+
+  /// A client of the stream that is too slow.
+  void Drop() {
+    shared_.counter->Count([](HttpCounts& counts) { ++counts.stream_dropped; });
+    HangUp();
   }
 
   void Read() {
@@ -334,6 +339,8 @@ class ConnectionOf final : public Connection {
   void WatchForEnd() {
     stream_.async_read_some(asio::buffer(scratch_),
                             [self = Self()](const ErrorCode& error, std::size_t) {
+                              // Closed on this side: whoever did it knows why.
+                              if (error == asio::error::operation_aborted) return;
                               if (error) return self->HangUp();
                               self->WatchForEnd();
                             });
@@ -348,6 +355,7 @@ class ConnectionOf final : public Connection {
     Limit(shared_.limits.write);
     asio::async_write(stream_, asio::buffer(*queue_.front()),
                       [self = Self()](const ErrorCode& error, std::size_t) {
+                        if (error == beast::error::timeout && !self->hung_up_) return self->Drop();
                         if (error) return self->HangUp();
                         self->queue_.pop_front();
                         self->WriteNext();

@@ -13,12 +13,13 @@
 
 namespace ringward::watch {
 
-/// What one client may ask of the server. All are generous for people and scrapers.
+/// What clients may ask of the server: hundreds of browsers, with six connections each, and of
+/// agents.
 struct HttpLimits {
-  std::size_t connections = 256;                      ///< beyond them 503
+  std::size_t connections = 4096;                     ///< beyond them 503
   std::size_t header_bytes = 16 * 1024;               ///< request line and headers; beyond them 431
   std::size_t bodies_bytes = std::size_t{64} << 20U;  ///< of all that are sent now; beyond 503
-  std::size_t stream_clients = 64;                    ///< beyond them 503
+  std::size_t stream_clients = 512;                   ///< beyond them 503
   std::size_t stream_queue = 256;  ///< events that wait for a client; beyond them it is dropped
   std::chrono::milliseconds read{30000};   ///< for a whole request, from the one before it
   std::chrono::milliseconds write{30000};  ///< for a whole answer, or one event

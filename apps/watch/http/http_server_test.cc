@@ -311,6 +311,17 @@ TEST_F(HttpServerTest, ASlowClientOfTheStreamIsDroppedAndTheOthersHearOn) {
   EXPECT_THAT(quick.ReadUntil("still here\n\n"), HasSubstr("still here"));
 }
 
+TEST_F(HttpServerTest, AClientOfTheStreamThatNeverReadsIsDroppedAndCounted) {
+  Start({.write = milliseconds(100)});
+  TestClient slow(port_, 4096);
+  slow.Send(Line("GET /stream"));
+  slow.ReadUntil("retry: 2000\n\n");
+  server_->Publish({"status", std::string(1 << 20, 'x'), false});
+  EXPECT_TRUE(Becomes([](const HttpCounts& counts) {
+    return counts.stream_dropped == 1 && counts.stream_clients == 0;
+  }));
+}
+
 TEST_F(HttpServerTest, ClientsOfTheStreamAreLimited) {
   Start({.stream_clients = 1});
   TestClient first(port_);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <variant>
 
+#include "watch/step_record.h"
+
 namespace ringward::watch {
 namespace {
 
@@ -22,10 +24,19 @@ struct Part {
   Known known;
   bool summed;  ///< the frame holds its sum over the frame's steps, else their mean
 };
-constexpr Part kParts[] = {
-    {RankMetric::kSelf, Known::kComputeTime, true}, {RankMetric::kSelf, Known::kDataTime, true},
-    {RankMetric::kData, Known::kDataTime, true},    {RankMetric::kWait, Known::kWaitTime, true},
-    {RankMetric::kLoss, Known::kLoss, false},       {RankMetric::kMemory, Known::kMemory, false}};
+constexpr Part kParts[] = {{RankMetric::kSelf, Known::kComputeTime, true},
+                           {RankMetric::kSelf, Known::kDataTime, true},
+                           {RankMetric::kData, Known::kDataTime, true},
+                           {RankMetric::kWait, Known::kWaitTime, true},
+                           {RankMetric::kLoss, Known::kLoss, false},
+                           {RankMetric::kMemory, Known::kMemory, false},
+                           {RankMetric::kGpuBusy, Known::kGpuBusy, false},
+                           {RankMetric::kGpuMemory, Known::kGpuMemory, false},
+                           {RankMetric::kGpuTemperature, Known::kGpuTemperature, false},
+                           {RankMetric::kGpuPower, Known::kGpuPower, false},
+                           {RankMetric::kGpuClock, Known::kGpuClock, false},
+                           {RankMetric::kGpuHeldBack, Known::kGpuHeldBack, false},
+                           {RankMetric::kGpuErrors, Known::kGpuErrors, false}};
 
 bool IsShownBefore(const signal::Cause* a, const signal::Cause* b) {
   return a->over == b->over ? a->id > b->id : !a->over;
@@ -139,7 +150,7 @@ std::shared_ptr<JobSnapshot> JobView::Fill(const JobWatch& job) const {
   shown->records_lost = events.records_lost();
   shown->samples_lost = events.samples_lost();
   shown->columns.assign(columns_.begin(), columns_.end());
-  shown->found = job.incidents().size();
+  shown->found = job.found();
   std::vector<const signal::Cause*> order;
   for (const auto& [id, cause] : job.incidents()) {
     order.push_back(&cause);

@@ -11,11 +11,19 @@ const char* NameOf(RankState state) {
 }
 
 const RankMetricInfo& InfoOf(RankMetric metric) {
-  static constexpr std::array<RankMetricInfo, kRankMetrics> kInfos = {{{"self", "seconds"},
-                                                                       {"data", "seconds"},
-                                                                       {"wait", "seconds"},
-                                                                       {"local_loss", ""},
-                                                                       {"memory", "bytes"}}};
+  static constexpr std::array<RankMetricInfo, kRankMetrics> kInfos = {
+      {{"self", "seconds"},
+       {"data", "seconds"},
+       {"wait", "seconds"},
+       {"local_loss", ""},
+       {"memory", "bytes"},
+       {"gpu_busy", "ratio"},
+       {"gpu_memory", "bytes"},
+       {"gpu_temperature", "celsius"},
+       {"gpu_power", "watts"},
+       {"gpu_clock", "hertz"},
+       {"gpu_held_back", "ratio"},
+       {"gpu_errors", ""}}};
   return kInfos[static_cast<std::size_t>(metric)];
 }
 

@@ -40,8 +40,21 @@ struct RankStatus {
 
 /// The numbers of ranks that pages show, each a mean per step. `self` is the time that a rank needs
 /// for itself: computing and reading data.
-enum class RankMetric : std::uint8_t { kSelf, kData, kWait, kLoss, kMemory };
-inline constexpr std::size_t kRankMetrics = 5;
+enum class RankMetric : std::uint8_t {
+  kSelf,
+  kData,
+  kWait,
+  kLoss,
+  kMemory,
+  kGpuBusy,
+  kGpuMemory,
+  kGpuTemperature,
+  kGpuPower,
+  kGpuClock,
+  kGpuHeldBack,
+  kGpuErrors,
+};
+inline constexpr std::size_t kRankMetrics = 12;
 struct RankMetricInfo {
   const char* name;  ///< "self", as in the heat page's address
   const char* unit;  ///< "seconds"; empty: none
@@ -89,8 +102,11 @@ struct Snapshot {
   Clock::Duration judged{};  ///< wall clock of the last judgement; 0: none yet
   std::uint64_t looks = 0;
   std::uint64_t judgements = 0;
-  double cpu_seconds = 0.0;                              ///< of the watcher's process
-  std::map<std::string, std::uint64_t> found;            ///< incidents of all jobs, by cause
+  double cpu_seconds = 0.0;                    ///< of the watcher's process
+  std::map<std::string, std::uint64_t> found;  ///< incidents of all jobs, by cause
+  std::uint64_t clock_steps = 0;               ///< times that the clock was set
+  std::uint64_t rules_changes = 0;
+  std::uint64_t not_recorded = 0;                        ///< events, since recording stopped
   std::vector<AgentStatus> agents;                       ///< of other hosts, by host
   std::vector<std::shared_ptr<const JobSnapshot>> jobs;  ///< running ones first
 

@@ -32,14 +32,16 @@ inline JobSnapshot MadeJob(std::int32_t world, std::int64_t columns) {
   for (std::int64_t step = 0; step < columns; ++step) {
     auto column = std::make_shared<RankColumn>();
     column->first_step = column->last_step = step;
-    for (const RankMetric metric :
-         {RankMetric::kSelf, RankMetric::kData, RankMetric::kWait, RankMetric::kLoss})
+    for (const RankMetric metric : {RankMetric::kSelf, RankMetric::kData, RankMetric::kWait,
+                                    RankMetric::kLoss, RankMetric::kGpuPower})
       column->values[static_cast<std::size_t>(metric)].resize(ranks);
     for (std::size_t rank = 0; rank < ranks; ++rank) {
       const float self = 0.04F + static_cast<float>(rank) / 16000.0F;
       column->values[static_cast<std::size_t>(RankMetric::kSelf)][rank] = self;
       column->values[static_cast<std::size_t>(RankMetric::kData)][rank] = 0.0078125F;
       column->values[static_cast<std::size_t>(RankMetric::kWait)][rank] = 0.06F - self;
+      column->values[static_cast<std::size_t>(RankMetric::kGpuPower)][rank] =
+          rank == 0 ? 312.5F : signal::kMissing;
       column->values[static_cast<std::size_t>(RankMetric::kLoss)][rank] =
           rank + 1 == ranks ? std::nanf("") : 0.5F + static_cast<float>(step);
     }
@@ -80,7 +82,10 @@ inline Snapshot MadeSnapshot(JobSnapshot job) {
                     .looks = 120,
                     .judgements = 30,
                     .cpu_seconds = 0.25,
-                    .found = {{"slow-rank", 2}}};
+                    .found = {{"slow-rank", 2}},
+                    .clock_steps = 1,
+                    .rules_changes = 2,
+                    .not_recorded = 40};
   snapshot.jobs.push_back(std::make_shared<const JobSnapshot>(std::move(job)));
   return snapshot;
 }

@@ -46,7 +46,11 @@ HttpResponse HeatPage(const JobSnapshot& job, const HttpRequest& request) {
     in_range =
         read.ec == std::errc() && read.ptr == end && columns >= 1 && columns <= kHeatColumnsMost;
   }
-  if (!metric) return HttpError(400, "metric: expected self, data, wait, local_loss or memory");
+  if (!metric) {
+    return HttpError(400,
+                     "metric: expected self, data, wait, local_loss, memory, or one of a GPU "
+                     "(gpu_busy, …: docs/api.md)");
+  }
   if (!in_range) return HttpError(400, "steps: expected a whole number from 1 to 512");
   return {.body = HeatText(job, *metric, columns)};
 }

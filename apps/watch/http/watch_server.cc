@@ -47,6 +47,13 @@ void WatchServer::OnIncident(const JobEvents& job, const Told& told) {
   Tell("incident", IncidentNews(clock_.WallNow(), job, told));
 }
 
+void WatchServer::OnSelf(const SelfNews& news) {
+  if (news.kind == SelfNews::Kind::kClock) ++clock_steps_;
+  if (news.kind == SelfNews::Kind::kRules) ++rules_changes_;
+  const cli::Json document = SelfNewsJson(clock_.WallNow(), news);
+  Tell(document.at("type"), document);
+}
+
 void WatchServer::OnEnd(const JobWatch& job) {
   Tell("end", EndNews(clock_.WallNow(), job));
   const auto view = views_.find(&job.events());
@@ -73,6 +80,9 @@ void WatchServer::Publish(const Watcher& watcher) {
   snapshot->judgements = judgements_;
   if (options_.cpu_seconds != nullptr) snapshot->cpu_seconds = options_.cpu_seconds();
   snapshot->found = found_;
+  snapshot->clock_steps = clock_steps_;
+  snapshot->rules_changes = rules_changes_;
+  snapshot->not_recorded = watcher.not_recorded();
   if (options_.hub != nullptr) snapshot->agents = options_.hub->agents();
   for (const auto& job : watcher.watches()) {
     const auto view = views_.find(&job->events());

@@ -41,6 +41,7 @@ class WatchServer final : public Listener {
   void OnJob(const JobEvents& job) override;
   void OnIncident(const JobEvents& job, const Told& told) override;
   void OnEnd(const JobWatch& job) override;
+  void OnSelf(const SelfNews& news) override;
   void OnLooked(const Watcher& watcher, bool judged) override;
 
  private:
@@ -55,6 +56,8 @@ class WatchServer final : public Listener {
   std::map<const JobEvents*, JobView> views_;
   std::deque<std::shared_ptr<const JobSnapshot>> ended_;  ///< newest first
   std::map<std::string, std::uint64_t> found_;            ///< incidents by cause
+  std::uint64_t clock_steps_ = 0;
+  std::uint64_t rules_changes_ = 0;
   Clock::Duration judged_{};
   std::uint64_t looks_ = 0;
   std::uint64_t judgements_ = 0;
