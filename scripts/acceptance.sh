@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # `make acceptance`: measures every promise of docs/status.md, long runs included, and writes the figures
-# with their commands into docs/performance.md. Wants idle cores; takes about two hours.
+# with their commands into docs/performance.md. Wants idle cores; takes about three hours.
 #
 #   scripts/acceptance.sh [NAME…]      (default: all; names are those of the markers in docs/performance.md)
 #
@@ -79,6 +79,7 @@ item mpi_preload 2 bench/mpi_preload.py build/release --check
 item telemetry 3 bench/telemetry.py "$binary" --check
 item http_pages 8 build/release/bin/bench_watch_http
 item hosts 5 build/release/bin/bench_hosts
+item survival 25 python3 tests/integration/survival.py "$binary" python build/release/lib/libringward_guest.so --minutes 60
 item kill_ranks 30 tests/integration/kill_ranks.py "$binary" --engines mpi,gloo --count 20
 item real_faults 30 /usr/bin/python3 tests/integration/real_faults.py "$binary" python build/release/lib/libringward_guest.so \
   --healthy-seconds 600

@@ -22,10 +22,11 @@ lint_packages=(clang-format-14 clang-tidy-14)
 # torch: the side of bench/train_vs_pytorch.py that we are compared with; openblas: the yardstick of `ringward bench
 # train`; libtorch: what tests/torch holds the dense engine's gradients against; chromium: draws report.html; zsh: reads
 # its completion script; nodejs, npm: bundle the watcher's page and run its tests; prometheus: scrapes the watcher, and promtool checks what it
-# says; its alertmanager hears the watcher's alerts; mpi4py: runs the tutorial's MPI script.
+# says; its alertmanager hears the watcher's alerts; mpi4py: runs the tutorial's MPI script;
+# faketime: sets the clock of a watcher, and of nobody else.
 integration_packages=(
   python3-numpy python3-torch libtorch-dev libopenblas0-pthread clang-19 libclang-rt-19-dev chromium fonts-dejavu-core zsh
-  prometheus prometheus-alertmanager nodejs npm python3-mpi4py
+  prometheus prometheus-alertmanager nodejs npm python3-mpi4py faketime
 )
 
 # Tests point these two elsewhere.
