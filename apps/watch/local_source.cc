@@ -21,6 +21,8 @@ namespace {
 
 /// Not longer than a second between looks that come four times as often.
 constexpr std::chrono::milliseconds kSampleEvery{900};
+/// A segment that still cannot be read so long after it was met is not one that is being made.
+constexpr std::chrono::seconds kMadeWithin{2};
 
 std::string HostName() {
   std::array<char, 256> name{};
@@ -69,9 +71,12 @@ void LocalSource::Follow(const telemetry::SegmentEntry& entry) {
   if (!reader) {
     // One that is being made, or was removed meanwhile, is no trouble.
     const bool passing = reader.error().code() == Code::kUnavailable || !IsMine(path);
-    if (!passing) Refuse(path, reader.error().what());
+    const Clock::Duration now = clock_.Now();
+    const Clock::Duration met = unreadable_.try_emplace(path, now).first->second;
+    if (!passing && now - met >= kMadeWithin) Refuse(path, reader.error().what());
     return;
   }
+  unreadable_.erase(path);
   const telemetry::SegmentInfo& who = reader->info();
   // A copy, say: two that claim to be one rank of one process would be taken for one.
   if (who.rank != entry.rank || who.pid != entry.pid || who.start_time != entry.start_time)
@@ -93,12 +98,11 @@ bool LocalSource::IsOfLaunch(std::int32_t pid) const {
 
 /// Those that are gone: a machine sees many in its life.
 void LocalSource::ForgetRefused(const std::vector<telemetry::SegmentEntry>& entries) {
-  if (refused_.empty()) return;
-  std::set<std::string> left;
-  for (const telemetry::SegmentEntry& entry : entries) {
-    if (refused_.contains(entry.path)) left.insert(entry.path);
-  }
-  refused_ = std::move(left);
+  if (refused_.empty() && unreadable_.empty()) return;
+  std::set<std::string> there;
+  for (const telemetry::SegmentEntry& entry : entries) there.insert(entry.path);
+  std::erase_if(refused_, [&](const std::string& path) { return !there.contains(path); });
+  std::erase_if(unreadable_, [&](const auto& each) { return !there.contains(each.first); });
 }
 
 void LocalSource::FindNew() {

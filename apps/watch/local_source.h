@@ -60,8 +60,9 @@ class LocalSource final : public Source {
   std::string host_;
   std::string job_in_name_;
   std::uint64_t pid_namespace_;
-  std::map<std::string, Followed> followed_;  ///< by path
-  std::set<std::string> refused_;             ///< paths
+  std::map<std::string, Followed> followed_;           ///< by path
+  std::set<std::string> refused_;                      ///< paths
+  std::map<std::string, Clock::Duration> unreadable_;  ///< since when, by path
 };
 
 }  // namespace ringward::watch

@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
 #include "recording/reader.h"
 #include "recording/test_full_disk.h"
 #include "replay/recorded.h"
+#include "telemetry/segment_folder.h"
 #include "telemetry/test_folder.h"
 #include "watch/fake_source.h"
 #include "watch/local_source.h"
@@ -395,6 +397,30 @@ TEST(LocalSourceTest, SeesTheMachineOnceASecond) {
   }
   EXPECT_GT(told[4], told[0]);  // rates need two samples
   for (const std::size_t look : {1U, 2U, 3U, 5U, 6U, 7U}) EXPECT_EQ(told[look], 0U);
+}
+
+// As it is while the recorder makes it: the file is there before it is a segment.
+TEST(LocalSourceTest, WaitsForASegmentThatIsBeingMade) {
+  const telemetry::TestFolder folder;
+  telemetry::TestRecorder recorder(folder.options(0, 1));
+  const std::string whole = telemetry::ListSegments(folder.path()).at(0).path;
+  const std::string away = folder.path() + "/away";
+  std::filesystem::rename(whole, away);
+  for (const auto& [pause, seen] :
+       {std::pair(milliseconds(500), 1U), std::pair(milliseconds(2500), 0U)}) {
+    SCOPED_TRACE(pause.count());
+    ManualClock clock;
+    LocalSource source({.folder = folder.path()}, clock);
+    std::ofstream(whole) << "short";
+    EXPECT_THAT(source.Look(), IsEmpty());
+    clock.Advance(pause);
+    EXPECT_THAT(source.Look(), IsEmpty());
+    std::filesystem::remove(whole);
+    std::filesystem::copy_file(away, whole);
+    clock.Advance(milliseconds(250));
+    EXPECT_EQ(source.Look().size(), seen);
+    std::filesystem::remove(whole);
+  }
 }
 
 TEST(LocalSourceTest, SeesTheNamedJobOnly) {
