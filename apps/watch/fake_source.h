@@ -2,11 +2,11 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -78,9 +78,19 @@ class FakeSource final : public Source {
     const auto place = std::find_if(sights_.begin(), sights_.end(),
                                     [&](const RankSight& each) { return each.who.rank > rank; });
     sights_.insert(place, std::move(sight));
-    behind_[static_cast<std::size_t>(rank)] = behind;
+    behind_[rank] = behind;
   }
   std::uint64_t step() const { return step_; }
+  /// Tells the last steps of all ranks once more, as an agent does that is started anew.
+  void Repeat() {
+    for (RankSight& sight : sights_) {
+      const auto& told = told_[sight.who.rank];
+      sight.batch.steps.insert(sight.batch.steps.begin(), told.begin(), told.end());
+      for (const telemetry::StepRecord& record : told)
+        sight.batch.metrics.push_back(
+            {.step = record.step, .metric = telemetry::kLocalLoss, .count = 1, .sum = 1e9});
+    }
+  }
   void EndAll(bool closed) {
     for (RankSight& sight : sights_) {
       sight.ended = true;
@@ -109,7 +119,7 @@ class FakeSource final : public Source {
       // A little noise, the same in every run.
       const std::uint64_t noise =
           (step_ * 7919 + static_cast<std::uint64_t>(sight.who.rank) * 104729) % 1000;
-      const std::uint64_t step = step_ - behind_[static_cast<std::size_t>(sight.who.rank)];
+      const std::uint64_t step = step_ - behind_[sight.who.rank];
       telemetry::StepRecord record{
           .end_ns = (ended_ + kFakeStep + slow_).count(), .step = step, .steps = 1};
       const auto slow = static_cast<std::uint64_t>(std::chrono::nanoseconds(slow_).count());
@@ -121,6 +131,7 @@ class FakeSource final : public Source {
       record.total_ns = 50'000'000 + slow;
       const double value = loss(sight.who.rank);
       sight.batch.steps.push_back(record);
+      told_[sight.who.rank].push_back(record);
       sight.batch.metrics.push_back(
           {.step = step, .metric = telemetry::kLocalLoss, .count = 1, .sum = value});
       sight.state.any_step = true;
@@ -139,7 +150,8 @@ class FakeSource final : public Source {
   ManualClock& clock_;
   std::vector<RankSight> sights_;
   std::uint64_t step_ = 0;
-  std::array<std::uint64_t, kFakeWorld> behind_{};
+  std::map<std::int32_t, std::uint64_t> behind_;
+  std::map<std::int32_t, std::vector<telemetry::StepRecord>> told_;
   Clock::Duration ended_{};
   bool frozen_ = false;
 };

@@ -181,9 +181,17 @@ void JobEvents::Meet(const RankSight& sight) {
 }
 
 void JobEvents::TakeMetrics(const RankSight& sight) {
-  std::vector<Metric>& pending = ranks_.at(sight.who.rank).pending;
+  Rank& rank = ranks_.at(sight.who.rank);
+  std::vector<Metric>& pending = rank.pending;
+  // An agent that was started anew tells all that the rings hold.
+  std::optional<std::uint64_t> told;
+  for (const telemetry::StepRecord& record : sight.batch.steps) {
+    if (Clock::Duration(record.end_ns) <= rank.taken_end)
+      told = std::max(told.value_or(0), record.step);
+  }
   for (const telemetry::MetricRecord& record : sight.batch.metrics) {
     const auto known = KnownOf(record.metric);
+    if (told && record.step <= *told) continue;
     if (known && pending.size() < kPendingMost)
       pending.push_back({record.step, *known, record.sum, record.count});
   }
@@ -303,8 +311,13 @@ Clock::Duration JobEvents::Horizon() const {
 void JobEvents::TakeSteps(std::span<const RankSight> sights) {
   for (const RankSight& sight : sights) {
     if (sight.blind) continue;
-    for (const telemetry::StepRecord& record : sight.batch.steps)
+    Clock::Duration& taken = ranks_.at(sight.who.rank).taken_end;
+    for (const telemetry::StepRecord& record : sight.batch.steps) {
+      const Clock::Duration end(record.end_ns);
+      if (end <= taken) continue;
+      taken = end;
       steps_.push_back({sight.who.rank, record, &record == &sight.batch.steps.back()});
+    }
   }
   std::stable_sort(steps_.begin(), steps_.end(), [](const Ended& a, const Ended& b) {
     return a.record.end_ns < b.record.end_ns;

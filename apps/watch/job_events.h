@@ -83,6 +83,7 @@ class JobEvents {
     std::vector<Metric> pending{};               ///< of steps that have not ended yet
     std::map<signal::Known, Machine> machine{};  ///< told since its last step with any
     Clock::Duration last_end{};
+    Clock::Duration taken_end{};  ///< of the newest step that was taken
     std::uint64_t cpu_ticks = 0;
     Clock::Duration cpu_changed{};
     std::optional<signal::Progress> told{};

@@ -159,6 +159,18 @@ TEST_F(WatcherTest, ARankThatComesBackIsWatchedAgain) {
   }
 }
 
+TEST_F(WatcherTest, WhatIsToldTwiceCountsOnce) {
+  Run(std::chrono::seconds(20));
+  for (int time = 0; time < 3; ++time) {
+    source_.Repeat();
+    Run(std::chrono::seconds(10));
+  }
+  EXPECT_THAT(heard_.lines, ElementsAre("job job"));
+  const JobEvents& events = watcher_.watches()[0]->events();
+  EXPECT_GE(events.step() + 10, static_cast<std::int64_t>(source_.step()));
+  EXPECT_EQ(events.samples_lost(), 0U);
+}
+
 TEST_F(WatcherTest, OfIncidentsThatAreOverTheNewestAreKept) {
   constexpr std::uint64_t kDeaths = 300;
   Run(std::chrono::seconds(10));
