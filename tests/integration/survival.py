@@ -30,6 +30,7 @@ TOKEN = "a-token-of-this-test-only"
 WORLD, SLOW = 64, 37
 HOSTS = ("node-a", "node-b")
 TURN_S = 25  # at least
+RATE_SHARE = 0.75  # of the scrapes that are asked for; the machine may have other work
 LEARN_S = 15  # what is usual must be known before anything can be unusual
 DISK_BYTES = 256 << 20
 FAKETIME = "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1"
@@ -212,7 +213,7 @@ def run(arguments, folder):
         problems = [f"accused: {n['summary']}" for n in accused(stage) if n["culprit_ranks"] != [SLOW]]
         problems += [p for r in reports.values() for p in r.problems()] + check_growth(growth, stage.lives)
         scraped = reports["scrapers"].rate
-        if scraped < 0.95 * arguments.rate:
+        if scraped < RATE_SHARE * arguments.rate:
             problems.append(f"{scraped:.0f} scrapes/s, not {arguments.rate}")
         return problems
     except AssertionError as error:

@@ -5,9 +5,9 @@ import pathlib
 import threading
 import time
 
-# Of a process that lives long enough to tell: least squares over the second half of its life.
+# Of a process that lives long enough to tell growth from filling up: least squares over the second half of its life.
 KIB_A_MINUTE = 64
-LONG_S = 150
+LONG_S = 1200
 DESCRIPTORS_MORE = 4
 ANON_MOST_KIB = 200 << 10
 
