@@ -95,6 +95,7 @@ void WatchCommand::AddOptions(OptionTable& table) {
   detect::AddRuleOptions(table, detect_);
   AddRulesFileOption(table, rules_);
   AddLearnedModelOption(table, model_);
+  AddFileOptions(table);
   AddServerOptions(table);
   AddHostOptions(table);
   AddWatchAlertOptions(table, alerts_);
@@ -116,6 +117,18 @@ void WatchCommand::AddServerOptions(OptionTable& table) {
       .Add("tls-key", &exposure_.tls_key, {.what = "a file", .allow_empty = true},
            "PEM private key of --tls-cert")
       .Complete(Completion::kFile);
+}
+
+void WatchCommand::AddFileOptions(OptionTable& table) {
+  table.Group("A job that nobody changed, by its files");
+  table
+      .Add("timeline", &timeline_, {.what = "a file", .allow_empty = true},
+           "the Horovod timeline that the job writes (HOROVOD_TIMELINE), from its beginning on")
+      .Complete(Completion::kFile);
+  table.Add("world", &world_, {.min = 0, .max = 65536},
+            "ranks of the job of these files; 0: as many as they tell");
+  table.Add("idle", &idle_, {.min = std::chrono::seconds(1), .max = std::chrono::hours(24)},
+            "with --once: that job has ended when its files have not grown for so long");
 }
 
 void WatchCommand::AddHostOptions(OptionTable& table) {
@@ -144,6 +157,7 @@ Status WatchCommand::CheckHosts() const {
   if (agent_of_.empty()) return watch::CheckExposure(exposure_);
   for (const auto& [name, given] :
        {std::pair("--listen", !exposure_.listen.empty()), std::pair("--record", !record_.empty()),
+        std::pair("--timeline", reads_files()),
         std::pair("--tls-cert", !exposure_.tls_cert.empty()),
         std::pair("--tls-key", !exposure_.tls_key.empty()), std::pair("--agents", agents_),
         std::pair("--alertmanager", !alerts_.alertmanager.empty()),
@@ -168,6 +182,19 @@ std::unique_ptr<watch::AgentHub> WatchCommand::MakeHub(const Clock& clock) const
       watch::AgentHubOptions{
           .silent_after = std::chrono::duration_cast<Clock::Duration>(std::max(silent, kLeast))},
       clock);
+}
+
+/// Null where no files are given. The job is called as asked, or after its first file.
+std::unique_ptr<watch::TailSource> WatchCommand::MakeTails(watch::Source& base,
+                                                           const Clock& clock) const {
+  if (!reads_files()) return nullptr;
+  return std::make_unique<watch::TailSource>(
+      watch::TailOptions{
+          .job = job_.empty() ? std::filesystem::path(timeline_).stem().string() : job_,
+          .timeline = timeline_,
+          .world = static_cast<std::size_t>(world_),
+          .idle = once_ ? Clock::Duration(idle_) : Clock::Duration{}},
+      base, !job_.empty(), clock);
 }
 
 Result<std::unique_ptr<watch::WatchServer>> WatchCommand::Serve(const Clock& clock,
@@ -243,7 +270,9 @@ Result<int> WatchCommand::Run(Context& context) {
   const InterruptScope interrupts;
   std::optional<watch::HostsSource> all;
   if (hub) all.emplace(local, *hub);
-  watch::Source& source = hub ? static_cast<watch::Source&>(*all) : local;
+  watch::Source& ranks = hub ? static_cast<watch::Source&>(*all) : local;
+  const std::unique_ptr<watch::TailSource> tails = MakeTails(ranks, clock);
+  watch::Source& source = tails ? static_cast<watch::Source&>(*tails) : ranks;
   WatchNews news(context.out, clock, context.common.json);
   watch::Listeners listeners;
   listeners.Add(news);
@@ -254,7 +283,7 @@ Result<int> WatchCommand::Run(Context& context) {
   if (alerts) listeners.Add(*alerts);
   watch::Watcher watcher(std::move(options), source, clock, listeners);
   const bool show = !context.common.quiet && IsTerminal(STDERR_FILENO);
-  const bool waits = !job_.empty() || !launched_by_.empty();
+  const bool waits = !job_.empty() || !launched_by_.empty() || reads_files();
   while (!InterruptRequested() && !context.out.failed()) {
     rules.Apply(watcher);
     watcher.Look();

@@ -11,6 +11,7 @@
 #include "watch/http/exposure.h"
 #include "watch/http/watch_server.h"
 #include "watch/local_source.h"
+#include "watch/tails/tail_source.h"
 #include "watch/watcher.h"
 
 namespace ringward::cli {
@@ -25,8 +26,11 @@ class WatchCommand final : public Subcommand {
  private:
   void AddServerOptions(OptionTable& table);
   void AddHostOptions(OptionTable& table);
+  void AddFileOptions(OptionTable& table);
   Status CheckHosts() const;
   Result<int> RunAgent(Context& context, watch::LocalSource& source, const Clock& clock) const;
+  bool reads_files() const { return !timeline_.empty(); }
+  std::unique_ptr<watch::TailSource> MakeTails(watch::Source& base, const Clock& clock) const;
   std::unique_ptr<watch::AgentHub> MakeHub(const Clock& clock) const;
   Result<watch::WatcherOptions> WatcherOptionsOf(const detect::DetectOptions& rules) const;
   /// Null without --listen. `hub` outlives it; null: no agents.
@@ -38,6 +42,9 @@ class WatchCommand final : public Subcommand {
   std::string record_;
   std::chrono::milliseconds interval_{1000};
   bool once_ = false;
+  std::string timeline_;
+  std::int32_t world_ = 0;
+  std::chrono::milliseconds idle_{30'000};
   std::string segments_;
   std::string host_name_;
   bool agents_ = false;

@@ -14,12 +14,17 @@ namespace {
 
 std::string Printable(const std::string& job) { return job.empty() ? "(no name)" : job; }
 
+/// " on node7, node8"; nothing where no host is known.
 std::string HostsText(const std::vector<std::string>& hosts) {
+  if (std::all_of(hosts.begin(), hosts.end(), [](const auto& host) { return host.empty(); }))
+    return "";
   constexpr std::size_t kShown = 4;
   const std::vector<std::string> first(
       hosts.begin(), hosts.begin() + static_cast<std::ptrdiff_t>(std::min(kShown, hosts.size())));
   const std::string text = fmt::format("{}", fmt::join(first, ", "));
-  return hosts.size() > kShown ? fmt::format("{} and {} more", text, hosts.size() - kShown) : text;
+  return " on " + (hosts.size() > kShown
+                       ? fmt::format("{} and {} more", text, hosts.size() - kShown)
+                       : text);
 }
 
 }  // namespace
@@ -56,8 +61,8 @@ void WatchNews::OnJob(const watch::JobEvents& job) {
   const watch::JobRun& run = job.run();
   const Clock::Duration at = clock_.WallNow();
   Tell(at,
-       fmt::format("watching job {}: {} of {} ranks on {}", Printable(run.name), job.seen(),
-                   run.world, HostsText(run.hosts)),
+       fmt::format("watching job {}: {} of {} ranks{}", Printable(run.name), job.seen(), run.world,
+                   HostsText(run.hosts)),
        watch::JobNews(at, job));
 }
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes the seeds of corpus/csv, npz, recording, telemetry, host_files, step_csv and agent (a first byte of most chooses the fuzzer's options).
+"""Writes the seeds of corpus/csv, npz, recording, telemetry, host_files, step_csv, agent,
+horovod_timeline and rank_log (a first byte of most chooses the fuzzer's options).
 
     make_corpus.py [FOLDER]     (default: corpus beside this file)
 
@@ -241,10 +242,44 @@ AGENT = {
 }
 
 
+def timeline(*records, head=b"\7[\n"):
+    return head + b",".join(b"{" + record + b"}" for record in records)
+
+
+def allreduce(pid, came, end, ticks=True):
+    mark = lambda phase, ts, name=b"": b'"ph": "%s", %s"ts": %d, "pid": %d' % (phase, name and b'"name": "%s", ' % name, ts, pid)
+    return [mark(b"B", came[0], b"NEGOTIATE_ALLREDUCE"), *(mark(b"X", ts, b"%d" % rank) for rank, ts in enumerate(came) if ticks),
+            mark(b"E", max(came)), mark(b"B", max(came), b"ALLREDUCE"), mark(b"E", end)]
+
+
+NAMED = b'"name": "process_name", "ph": "M", "pid": 1, "args": {"name": "allreduce.noname.1"}'
+TIMELINE = {
+    "rounds": timeline(*allreduce(1, [10, 14], 20), *allreduce(1, [30, 38], 45), *allreduce(1, [50, 51], 60)),
+    "cached": timeline(*allreduce(1, [10, 14], 20, False), *allreduce(1, [30, 38], 45, False), *allreduce(1, [50, 51], 60, False)),
+    "no_names": timeline(NAMED, *allreduce(1, [10, 14], 20), *allreduce(1, [30, 38], 45)),
+    "back": timeline(*allreduce(1, [9000000, 9000004], 9000020), *allreduce(1, [30, 38], 45), *allreduce(1, [50, 51], 60)),
+    "half": timeline(*allreduce(1, [10, 14, 12], 20))[:-9],
+    "barrier": timeline(b'"ph": "B", "name": "NEGOTIATE_BARRIER", "ts": 1, "pid": 2', b'"ph": "E", "ts": 2, "pid": 2'),
+    "garbage": b"\1[\n{\"ph\": \"a\nb\"}{{{ x \xff {\"ph\": 1e999, \"ts\": -1}",
+}
+STALL = (b"[0]<stderr>:tensors were submitted to be reduced, gathered or broadcasted by subset of ranks and wait for more than 10 seconds\n"
+         b"[0]<stderr>:Missing ranks:\n[0]<stderr>:1: [a]\n[0]<stderr>:2!: [b ...]\n")
+RANK_LOG = {
+    "stall": b"\5" + STALL + b"[0]<stderr>:a [missing ranks: 1, 2]\n",
+    "traceback": b"\0[1,1]<stderr>:Traceback (most recent call last):\n[1,1]<stderr>:  File \"x\"\n[1,1]<stderr>:ValueError: y\n",
+    "file_of_a_rank": b"\x80Killed\nTerminated\n",
+    "tags": b"\3Sun Nov 29 17:40:00 2026[1,2]<stdout>:a[1,3]<stderr>:b\n[default3]: c\n\x1b[31m[4] d\x1b[0m\r\n",
+    "weak_tags": b"\0000: Killed\n11: Bus error\n",
+    "launchers": b"\0MPI_ABORT was invoked on rank 3\nprocess rank 2 exited on signal 9\nsrun: error: n: task 1: Killed\n",
+    "bytes": b"\2\xff\xfe\0\0[\xc3]<stdout>:\xe2\x82\n",
+}
+
+
 def main():
     root = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else pathlib.Path(__file__).parent / "corpus"
     for folder, seeds in (("csv", CSV), ("npz", NPZ), ("recording", RECORDING), ("telemetry", TELEMETRY),
-                          ("host_files", HOST_FILES), ("step_csv", STEP_CSV), ("agent", AGENT)):
+                          ("host_files", HOST_FILES), ("step_csv", STEP_CSV), ("agent", AGENT),
+                          ("horovod_timeline", TIMELINE), ("rank_log", RANK_LOG)):
         (root / folder).mkdir(parents=True, exist_ok=True)
         for name, data in seeds.items():
             (root / folder / name).write_bytes(data)
