@@ -53,11 +53,13 @@ SubcommandInfo ReplayCommand::Info() const {
               "compute_seconds,\n"
               "sync_seconds, loss, local_grad_norm, …. The same detectors run here as beside a "
               "live job.\n"
+              "A job that wrote none of these is read by its Horovod timeline and its logs.\n"
               "Recordings are runs of their own; where one has its truth beside it "
               "(FILE.plan.toml), the rules are scored.",
           .example =
               "ringward replay run/\n"
               "ringward replay --json rank*.csv\n"
+              "ringward replay --timeline timeline.json --log job.log\n"
               "ringward replay recordings/ --against stricter.toml",
           .exit_codes = {{kExitFound, "an incident was found"}}};
 }
@@ -65,8 +67,9 @@ SubcommandInfo ReplayCommand::Info() const {
 void ReplayCommand::AddOptions(OptionTable& table) {
   table.AddPositional("paths", &paths_, {.what = "files, globs or folders"}, "what was recorded")
       .Metavar("PATH")
-      .Complete(Completion::kFile)
-      .Required();
+      .Complete(Completion::kFile);
+  AddJobFileOptions(table, files_);
+  table.Group("Options");
   detect::AddRuleOptions(table, detect_);
   AddRulesFileOption(table, rules_);
   AddLearnedModelOption(table, model_);
@@ -117,6 +120,11 @@ Result<ReplayCommand::Played> ReplayCommand::ReplayRecording(const std::string& 
 
 Result<std::vector<ReplayCommand::Played>> ReplayCommand::Play(const ReplayInputs& inputs) {
   std::vector<Played> runs;
+  if (files_.any()) {
+    runs.emplace_back();
+    RINGWARD_ASSIGN(runs.back().replayed, ReplayJobFiles(files_, detect_, inputs_));
+    return runs;
+  }
   if (!inputs.recordings) {
     runs.emplace_back();
     RINGWARD_ASSIGN(runs.back().replayed, ReplayTables(inputs.files));
@@ -128,6 +136,19 @@ Result<std::vector<ReplayCommand::Played>> ReplayCommand::Play(const ReplayInput
     runs.push_back(std::move(played));
   }
   return runs;
+}
+
+Result<ReplayInputs> ReplayCommand::FindInputs() const {
+  if (!files_.any() && paths_.empty())
+    return Error(Code::kInvalidInput, "missing PATH: expected files, globs or folders");
+  if (!files_.any()) return FindReplayInputs(paths_);
+  if (paths_.empty() && against_.empty()) return ReplayInputs();
+  return Error(Code::kInvalidInput,
+               paths_.empty()
+                   ? "--against: compares the scores of recordings"
+                   : paths_.front() +
+                         ": --timeline and --log tell of a run of their own; replay them "
+                         "one by one");
 }
 
 Result<replay::ScoreSheet> ReplayCommand::PlayAgainst(const ReplayInputs& inputs) const {
@@ -181,7 +202,7 @@ Json ReplayCommand::Document(const std::vector<Played>& runs) const {
 
 Result<int> ReplayCommand::Run(Context& context) {
   RINGWARD_TRY(ReadAllRules(context.options));
-  RINGWARD_ASSIGN(const ReplayInputs inputs, FindReplayInputs(paths_));
+  RINGWARD_ASSIGN(const ReplayInputs inputs, FindInputs());
   RINGWARD_ASSIGN(const std::vector<Played> runs, Play(inputs));
   const bool scored = std::any_of(runs.begin(), runs.end(),
                                   [](const Played& run) { return run.score.has_value(); });

@@ -9,6 +9,7 @@
 #include "replay/recorded.h"
 #include "replay/score_sheet.h"
 #include "ringward/cli/subcommand.h"
+#include "ringward/job_files.h"
 #include "ringward/replay_inputs.h"
 
 namespace ringward::cli {
@@ -33,6 +34,7 @@ class ReplayCommand final : public Subcommand {
   Result<Played> ReplayRecording(const std::string& file, const detect::DetectOptions& rules,
                                  replay::ReplayRules which) const;
   Result<std::vector<Played>> Play(const ReplayInputs& inputs);
+  Result<ReplayInputs> FindInputs() const;
   Result<replay::ScoreSheet> PlayAgainst(const ReplayInputs& inputs) const;
   Status ReadAllRules(const OptionTable& options);
   void Print(const std::vector<Played>& runs, Output& out) const;
@@ -40,6 +42,7 @@ class ReplayCommand final : public Subcommand {
 
   std::vector<ingest::InputReport> inputs_;
   std::vector<std::string> paths_;
+  JobFileOptions files_;
   detect::DetectOptions detect_;
   std::string rules_;
   std::string model_;

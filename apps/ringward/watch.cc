@@ -120,13 +120,7 @@ void WatchCommand::AddServerOptions(OptionTable& table) {
 }
 
 void WatchCommand::AddFileOptions(OptionTable& table) {
-  table.Group("A job that nobody changed, by its files");
-  table
-      .Add("timeline", &timeline_, {.what = "a file", .allow_empty = true},
-           "the Horovod timeline that the job writes (HOROVOD_TIMELINE), from its beginning on")
-      .Complete(Completion::kFile);
-  table.Add("world", &world_, {.min = 0, .max = 65536},
-            "ranks of the job of these files; 0: as many as they tell");
+  AddJobFileOptions(table, files_);
   table.Add("idle", &idle_, {.min = std::chrono::seconds(1), .max = std::chrono::hours(24)},
             "with --once: that job has ended when its files have not grown for so long");
 }
@@ -157,7 +151,7 @@ Status WatchCommand::CheckHosts() const {
   if (agent_of_.empty()) return watch::CheckExposure(exposure_);
   for (const auto& [name, given] :
        {std::pair("--listen", !exposure_.listen.empty()), std::pair("--record", !record_.empty()),
-        std::pair("--timeline", reads_files()),
+        std::pair("--timeline", !files_.timeline.empty()), std::pair("--log", !files_.logs.empty()),
         std::pair("--tls-cert", !exposure_.tls_cert.empty()),
         std::pair("--tls-key", !exposure_.tls_key.empty()), std::pair("--agents", agents_),
         std::pair("--alertmanager", !alerts_.alertmanager.empty()),
@@ -187,13 +181,13 @@ std::unique_ptr<watch::AgentHub> WatchCommand::MakeHub(const Clock& clock) const
 /// Null where no files are given. The job is called as asked, or after its first file.
 std::unique_ptr<watch::TailSource> WatchCommand::MakeTails(watch::Source& base,
                                                            const Clock& clock) const {
-  if (!reads_files()) return nullptr;
+  if (!files_.any()) return nullptr;
   return std::make_unique<watch::TailSource>(
-      watch::TailOptions{
-          .job = job_.empty() ? std::filesystem::path(timeline_).stem().string() : job_,
-          .timeline = timeline_,
-          .world = static_cast<std::size_t>(world_),
-          .idle = once_ ? Clock::Duration(idle_) : Clock::Duration{}},
+      watch::TailOptions{.job = job_.empty() ? files_.Name() : job_,
+                         .timeline = files_.timeline,
+                         .logs = files_.logs,
+                         .world = static_cast<std::size_t>(files_.world),
+                         .idle = once_ ? Clock::Duration(idle_) : Clock::Duration{}},
       base, !job_.empty(), clock);
 }
 
@@ -283,12 +277,12 @@ Result<int> WatchCommand::Run(Context& context) {
   if (alerts) listeners.Add(*alerts);
   watch::Watcher watcher(std::move(options), source, clock, listeners);
   const bool show = !context.common.quiet && IsTerminal(STDERR_FILENO);
-  const bool waits = !job_.empty() || !launched_by_.empty() || reads_files();
+  const bool waits = !job_.empty() || !launched_by_.empty() || files_.any();
   while (!InterruptRequested() && !context.out.failed()) {
     rules.Apply(watcher);
     watcher.Look();
     const bool all_ended = watcher.jobs() == 0 && (watcher.any_job() || !waits);
-    if (once_ && all_ended) break;
+    if (once_ && (all_ended || (tails && watcher.jobs() == 0 && tails->ended()))) break;
     if (show) ShowStatus(watcher);
     source.Wait(watcher.next_look());
   }

@@ -6,6 +6,7 @@
 
 #include "detect/detector.h"
 #include "ringward/cli/subcommand.h"
+#include "ringward/job_files.h"
 #include "ringward/watch_alerts.h"
 #include "watch/hosts/agent_hub.h"
 #include "watch/http/exposure.h"
@@ -29,7 +30,6 @@ class WatchCommand final : public Subcommand {
   void AddFileOptions(OptionTable& table);
   Status CheckHosts() const;
   Result<int> RunAgent(Context& context, watch::LocalSource& source, const Clock& clock) const;
-  bool reads_files() const { return !timeline_.empty(); }
   std::unique_ptr<watch::TailSource> MakeTails(watch::Source& base, const Clock& clock) const;
   std::unique_ptr<watch::AgentHub> MakeHub(const Clock& clock) const;
   Result<watch::WatcherOptions> WatcherOptionsOf(const detect::DetectOptions& rules) const;
@@ -42,8 +42,7 @@ class WatchCommand final : public Subcommand {
   std::string record_;
   std::chrono::milliseconds interval_{1000};
   bool once_ = false;
-  std::string timeline_;
-  std::int32_t world_ = 0;
+  JobFileOptions files_;
   std::chrono::milliseconds idle_{30'000};
   std::string segments_;
   std::string host_name_;

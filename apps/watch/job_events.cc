@@ -376,6 +376,13 @@ void JobEvents::TakeProgress(const RankSight& sight) {
   Push(now);
 }
 
+void JobEvents::TakeLog(const RankSight& sight) {
+  for (signal::LogLine line : sight.said) {
+    std::erase_if(line.ranks, [this](std::int32_t rank) { return rank < 0 || rank >= run_.world; });
+    Push(std::move(line));
+  }
+}
+
 void JobEvents::EndRank(const RankSight& sight) {
   Rank& rank = ranks_.at(sight.who.rank);
   if (rank.gone) return;
@@ -485,6 +492,7 @@ std::vector<signal::Event> JobEvents::Take(std::span<const RankSight> sights,
   for (const RankSight& sight : sights) {
     if (!sight.ended && !sight.blind) TakeProgress(sight);
   }
+  for (const RankSight& sight : sights) TakeLog(sight);
   FindLost(sights);
   TakeEnds(sights);
   return std::exchange(events_, {});

@@ -116,6 +116,7 @@ class JobEvents {
   void CountStep(const Ended& ended);
   void TakeFrames();
   void TakeProgress(const RankSight& sight);
+  void TakeLog(const RankSight& sight);
   void EndRank(const RankSight& sight);
   void TellHeld();
   void TakeEnds(std::span<const RankSight> sights);

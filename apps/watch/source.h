@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "signal/event.h"
 #include "signal/metric.h"
 #include "telemetry/segment_reader.h"
 
@@ -32,6 +33,8 @@ struct RankSight {
   bool blind = false;  ///< nothing is heard of its host: the rest is how it was seen last
   /// What its machine did since this was told last; in about one look a second.
   std::vector<MachineValue> machine{};
+  /// What logs of the job say, of whichever ranks; on one of its sights.
+  std::vector<signal::LogLine> said{};
 };
 
 /// Where the ranks of jobs are seen. Not safe for concurrent use.

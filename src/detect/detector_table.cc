@@ -4,6 +4,7 @@
 #include "detect/host_load.h"
 #include "detect/job_time.h"
 #include "detect/liveness.h"
+#include "detect/log_lines.h"
 #include "detect/memory_trend.h"
 #include "detect/numbers.h"
 #include "detect/rank_apart.h"
@@ -29,6 +30,7 @@ const std::vector<DetectorKind>& DetectorTable() {
        Make<JobTimeDetector>},
       {"stage-time", "one pipeline stage slower against the others", 0.05, Make<StageTimeDetector>},
       {"liveness", "ranks that stopped, ended, or went out of sight", 0.0, Make<LivenessDetector>},
+      {"log-lines", "what logs say of stalled and failed ranks", 0.0, Make<LogLinesDetector>},
       {"non-finite", "the first rank whose numbers are not finite", 0.0, Make<NonFiniteDetector>},
       {"loss", "spikes and divergence of loss and gradient norm", 0.08, Make<LossDetector>},
       {"rank-apart", "one rank's numbers away from the others'", 0.07, Make<RankApartDetector>},

@@ -94,7 +94,13 @@ class Hostile {
   }
 
   signal::Event Other() {
-    switch (random_.Below(8)) {
+    switch (random_.Below(9)) {
+      case 8:
+        return EventOf(signal::LogLine{
+            .kind = static_cast<signal::LogLine::Kind>(random_.Below(signal::LogLine::kKinds)),
+            .ranks = {Rank(), Rank()},
+            .seconds = Value(5.0F),
+            .where = {.file = "log", .line = 1, .text = "x"}});
       case 0:
         return EventOf(signal::RankEnded{Rank(), static_cast<std::int32_t>(random_.Below(2)), 0});
       case 1:

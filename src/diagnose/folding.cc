@@ -24,8 +24,9 @@ bool FoundLongAfter(const Finding& later, const Finding& stop) {
   return stop.over && later.step > stop.step + kNearSteps;
 }
 bool IsStop(FindingKind kind) {
-  return IsOneOf(kind, {FindingKind::kRankStalled, FindingKind::kRankSilent,
-                        FindingKind::kRankEnded, FindingKind::kAllWait, FindingKind::kHostLost});
+  return IsOneOf(kind,
+                 {FindingKind::kRankStalled, FindingKind::kRankSilent, FindingKind::kRankEnded,
+                  FindingKind::kAllWait, FindingKind::kHostLost, FindingKind::kRankError});
 }
 bool IsNumber(FindingKind kind) {
   return IsOneOf(kind,
@@ -113,7 +114,9 @@ bool IsRankTime(FindingKind kind) {
 }
 
 bool IsPast(const Finding& finding, std::span<const Finding> findings) {
-  if (!IsStop(finding.kind) || finding.kind == FindingKind::kRankEnded) return false;
+  if (!IsStop(finding.kind) || finding.kind == FindingKind::kRankEnded ||
+      finding.kind == FindingKind::kRankError)
+    return false;
   return std::any_of(findings.begin(), findings.end(), [&](const Finding& other) {
     return !other.over && FoundLongAfter(other, finding);
   });
@@ -135,7 +138,8 @@ int Decisiveness(FindingKind kind) {
                                     FindingKind::kMemoryTrend,      FindingKind::kNonFinite,
                                     FindingKind::kAllWait,          FindingKind::kRankStalled,
                                     FindingKind::kRankSilent,       FindingKind::kRankEnded,
-                                    FindingKind::kHostLost,         FindingKind::kGpuErrors};
+                                    FindingKind::kRankError,        FindingKind::kHostLost,
+                                    FindingKind::kGpuErrors};
   return static_cast<int>(std::find(std::begin(kOrder), std::end(kOrder), kind) -
                           std::begin(kOrder));
 }
@@ -166,7 +170,8 @@ bool BelongTogether(const Finding& member, const Finding& later, const signal::T
     if (IsStop(later.kind)) return same || NearInTime(member, later) || in_vain;
     // Whom we are blind to is told, unless they are known to be gone.
     if (later.kind == FindingKind::kBlind)
-      return same && IsOneOf(member.kind, {FindingKind::kRankEnded, FindingKind::kHostLost});
+      return same && IsOneOf(member.kind, {FindingKind::kRankEnded, FindingKind::kHostLost,
+                                           FindingKind::kRankError});
     if (later.kind == FindingKind::kSourceLost) return same || NearInTime(member, later);
     return (IsRankTime(later.kind) || IsJobTime(later.kind)) && NearInSteps(member, later) &&
            !FoundLongAfter(later, member);

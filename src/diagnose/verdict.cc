@@ -61,6 +61,10 @@ constexpr Rule kRules[] = {
     {FindingKind::kRankEnded, Category::kProcessCrash, "killed", true, 0.95, Remedy::kRestart,
      "read that rank's last lines and its kernel's log for the reason; restart the job",
      Severity::kCritical},
+    {FindingKind::kRankError, Category::kProcessCrash, "rank-failed", true, 0.9, Remedy::kNone,
+     "read the log around that line: it is the first error of that rank, and what others say after "
+     "it follows from it",
+     Severity::kCritical},
     {FindingKind::kSourceLost, Category::kCommunication, "lost-reports", true, 0.7, Remedy::kNone,
      "see whether the agent of that host runs and reaches the aggregator; the job itself goes on"},
     {FindingKind::kBlind, Category::kCommunication, "blind", false, 0.9, Remedy::kNone,
@@ -133,6 +137,14 @@ std::string ListOf(const std::vector<std::int32_t>& ranks) {
   return fmt::format("ranks {} and {} more", fmt::join(first, ", "), ranks.size() - kShown);
 }
 
+/// Only those that end with the very words of the first, in the same moment, are as guilty.
+bool IsAnotherError(const Finding& finding, const Finding& leader) {
+  constexpr double kMoment = 5.0;  // logs are waited for: an error may have been caught
+  return leader.kind == FindingKind::kRankError && finding.kind == leader.kind &&
+         (finding.place.text != leader.place.text ||
+          signal::Seconds(finding.at - leader.at) > kMoment);
+}
+
 /// The ranks of all findings that say the same as the leader. Slow always and slow now and then are
 /// the same trouble of a machine, seen on several of its ranks.
 std::vector<std::int32_t> RanksOf(std::span<const Finding> findings, const Finding& leader) {
@@ -141,7 +153,7 @@ std::vector<std::int32_t> RanksOf(std::span<const Finding> findings, const Findi
   for (const Finding& finding : findings) {
     // The others end because of the first.
     const bool late = kind == FindingKind::kRankEnded && finding.at > leader.at;
-    if (late) continue;
+    if (late || IsAnotherError(finding, leader)) continue;
     // Who has no core is not to blame beside one that is slow by itself.
     const bool excused =
         finding.kind == FindingKind::kRankStarved && kind != FindingKind::kRankStarved;
@@ -257,7 +269,8 @@ void AddUp(std::span<const Finding> findings, double step_seconds, Cause& cause)
     if (finding.elapsed_seconds > 0.0) {
       lost_share = std::max(lost_share, finding.lost_seconds / finding.elapsed_seconds);
     }
-    cause.evidence.push_back({"", 0, finding.evidence});
+    cause.evidence.push_back(finding.place.line > 0 ? finding.place
+                                                    : signal::Evidence{"", 0, finding.evidence});
   }
   const auto steps =
       static_cast<double>(std::max<std::int64_t>(0, cause.found_step - cause.since_step));
@@ -304,10 +317,16 @@ const Finding& LeaderOf(std::span<const Finding> findings) {
   const auto tail = count(FindingKind::kRankTail);
   const bool by_themselves = SlowByThemselves(findings);
   const bool host_busy = ShortOfCoresAlike(findings);
+  const bool stalled = std::any_of(findings.begin(), findings.end(), [](const Finding& finding) {
+    return finding.kind == FindingKind::kRankStalled && finding.place.line > 0;
+  });
   const auto weight = [&](const Finding& finding) {
     const bool outvoted = (finding.kind == FindingKind::kRankSlow && tail > slow) ||
                           (finding.kind == FindingKind::kRankStarved && by_themselves);
     if (IsPast(finding, findings)) return -1;
+    // What Horovod says of a rank is more than that nothing is seen of it: its threads are alive.
+    if (finding.kind == FindingKind::kRankSilent && stalled)
+      return Decisiveness(FindingKind::kRankStalled) - 1;
     if (finding.kind == FindingKind::kRankStarved && host_busy)
       return Decisiveness(FindingKind::kHostBusy) - 1;
     return outvoted ? Decisiveness(FindingKind::kRankTail) - 1 : Decisiveness(finding.kind);
@@ -335,6 +354,7 @@ Cause Judge(std::span<const Finding> findings, const signal::Topology& topology,
   cause.remedy = rule.remedy;
   cause.severity = rule.severity;
   if (leader.kind == FindingKind::kThreshold) NameRule(leader, cause);
+  if (leader.kind == FindingKind::kRankError) cause.category = leader.category;
   AddUp(findings, step_seconds, cause);
   std::iter_swap(cause.evidence.begin(), cause.evidence.begin() + (&leader - findings.data()));
   if (rule.blames) cause.culprit_ranks = RanksOf(findings, leader);

@@ -127,6 +127,9 @@ Status EventReader::Decode(Row& row, signal::Event& event) {
     case EventKind::kSourceBack:
       ReadRanks(row, event, false);
       return row.Verdict();
+    case EventKind::kLogLine:
+      ReadLogLine(row, event);
+      return row.Verdict();
   }
   row.Refuse(kKind, "is not one of this version");
   return row.Verdict();
@@ -228,6 +231,26 @@ void EventReader::ReadRanks(Row& row, signal::Event& event, bool lost) {
   } else {
     event.what = signal::SourceBack{std::move(ranks)};
   }
+}
+
+void EventReader::ReadLogLine(Row& row, signal::Event& event) {
+  signal::LogLine line;
+  line.category =
+      static_cast<signal::Category>(row.Int<std::uint8_t>(kExitStatus, 0, signal::kCategories - 1));
+  line.kind = static_cast<signal::LogLine::Kind>(
+      row.Int<std::uint8_t>(kSignal, 0, signal::LogLine::kKinds - 1));
+  line.where.line = row.Int<std::uint64_t>(kCount);
+  line.seconds = signal::Seconds(signal::Time(row.Int<std::int64_t>(kClosed)));
+  const std::string text(row.Text(kText));
+  const std::size_t ranks = text.find('\n');
+  const std::size_t file = ranks == std::string::npos ? ranks : text.find('\n', ranks + 1);
+  if (file == std::string::npos || !RanksOf(std::string_view(text).substr(0, ranks), line.ranks)) {
+    row.Refuse(kText, "holds no line of a log");
+  } else {
+    line.where.file = text.substr(ranks + 1, file - ranks - 1);
+    line.where.text = text.substr(file + 1);
+  }
+  event.what = std::move(line);
 }
 
 Status EventReader::Seek(std::uint64_t number) {

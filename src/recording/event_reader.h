@@ -32,6 +32,7 @@ class EventReader {
   Result<signal::Column> ReadColumn();
   Result<signal::MetricId> MetricOf(std::int64_t file_id);
   Result<std::optional<std::uint64_t>> NumberOf(Statement& statement, std::uint64_t number);
+  void ReadLogLine(Row& row, signal::Event& event);
   void ReadRanks(Row& row, signal::Event& event, bool lost);
 
   Database* database_ = nullptr;

@@ -40,6 +40,8 @@ const char* EventRules::CheckWhat(const signal::Event& event) const {
           return IsRank(what.rank) ? nullptr : "no such rank";
         } else if constexpr (std::is_same_v<T, signal::RankEnded>) {
           return IsRank(what.rank) ? nullptr : "no such rank";
+        } else if constexpr (std::is_same_v<T, signal::LogLine>) {
+          return CheckLogLine(what);
         } else {
           const bool sound = what.ranks.size() <= world_ &&
                              std::all_of(what.ranks.begin(), what.ranks.end(),
@@ -48,6 +50,19 @@ const char* EventRules::CheckWhat(const signal::Event& event) const {
         }
       },
       event.what);
+}
+
+const char* EventRules::CheckLogLine(const signal::LogLine& line) const {
+  constexpr double kSecondsMost = 1e9;
+  const bool words = static_cast<std::size_t>(line.kind) < signal::LogLine::kKinds &&
+                     static_cast<std::size_t>(line.category) < signal::kCategories &&
+                     line.seconds >= 0.0 && line.seconds <= kSecondsMost;
+  if (!words) return "a log says no such thing";
+  if (line.where.file.find('\n') != std::string::npos) return "no file is called so";
+  const bool sound = line.ranks.size() <= world_ &&
+                     std::all_of(line.ranks.begin(), line.ranks.end(),
+                                 [this](std::int32_t rank) { return IsRank(rank); });
+  return sound ? nullptr : "no such rank";
 }
 
 const char* EventRules::CheckFrame(const signal::Frame& frame) const {

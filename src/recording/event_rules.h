@@ -25,6 +25,7 @@ class EventRules {
  private:
   const char* CheckWhat(const signal::Event& event) const;
   const char* CheckFrame(const signal::Frame& frame) const;
+  const char* CheckLogLine(const signal::LogLine& line) const;
   bool IsRank(std::int32_t rank) const {
     return rank >= 0 && static_cast<std::size_t>(rank) < world_;
   }

@@ -43,6 +43,10 @@ Result<EventWriter> EventWriter::Make(Database& database) {
       writer.ended_,
       database.Prepare("INSERT INTO event_rows(number, kind, received, rank, exit_status, signal)"
                        " VALUES(?,?,?,?,?,?)"));
+  RINGWARD_ASSIGN(
+      writer.log_line_,
+      database.Prepare("INSERT INTO event_rows(number, kind, received, exit_status, signal, text, "
+                       "count, closed) VALUES(?,?,?,?,?,?,?,?)"));
   RINGWARD_ASSIGN(writer.metric_, database.Prepare("INSERT INTO metric_rows VALUES(?,?)"));
   RINGWARD_ASSIGN(writer.names_, database.Prepare("SELECT metric, name FROM metric_rows"));
   return writer;
@@ -78,6 +82,8 @@ Status EventWriter::WriteOne(const signal::Event& event, const signal::MetricTab
         } else if constexpr (std::is_same_v<T, signal::RankEnded>) {
           return ended_.Run(event.number, static_cast<std::int64_t>(EventKind::kRankEnded),
                             Nanoseconds(event.received), what.rank, what.exit_status, what.signal);
+        } else if constexpr (std::is_same_v<T, signal::LogLine>) {
+          return WriteLogLine(event, what);
         } else {
           return WriteSource(event, std::is_same_v<T, signal::SourceLost>, what.ranks);
         }
@@ -125,6 +131,15 @@ Status EventWriter::WriteSource(const signal::Event& event, bool lost,
   const std::string text = RangesOf(ranks);
   return plain_.Run(event.number, static_cast<std::int64_t>(kind), Nanoseconds(event.received),
                     std::string_view(text));
+}
+
+// Columns of other kinds of events serve: the tables of a version stand to the letter.
+Status EventWriter::WriteLogLine(const signal::Event& event, const signal::LogLine& line) {
+  const std::string text = RangesOf(line.ranks) + "\n" + line.where.file + "\n" + line.where.text;
+  return log_line_.Run(event.number, static_cast<std::int64_t>(EventKind::kLogLine),
+                       Nanoseconds(event.received), static_cast<std::int64_t>(line.category),
+                       static_cast<std::int64_t>(line.kind), std::string_view(text),
+                       line.where.line, Nanoseconds(signal::FromSeconds(line.seconds)));
 }
 
 // A recording that is continued by another process may number its metrics in another order.

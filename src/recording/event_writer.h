@@ -29,11 +29,12 @@ class EventWriter {
   Status WriteFrame(const signal::Event& event, const signal::Frame& frame,
                     const signal::MetricTable& metrics);
   Status WriteSource(const signal::Event& event, bool lost, std::span<const std::int32_t> ranks);
+  Status WriteLogLine(const signal::Event& event, const signal::LogLine& line);
   Status AddMetrics(const signal::MetricTable& metrics);
   Status LoadNames();
 
   Packer packer_;
-  Statement plain_, rank_, frame_, sample_, progress_, ended_, metric_, names_;
+  Statement plain_, rank_, frame_, sample_, progress_, ended_, log_line_, metric_, names_;
   std::unordered_map<std::string, std::int64_t> ids_;  ///< of the file, by name
   std::vector<std::int64_t> file_ids_;                 ///< by the id that frames use
 };

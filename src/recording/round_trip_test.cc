@@ -48,9 +48,16 @@ std::vector<signal::Event> EveryKind() {
   events.push_back({10, kStart, frame});
   events.push_back({11, kStart, signal::RankEnded{2, -3, 9}});
   events.push_back({12, kStart, signal::SourceLost{{2, 0, 1}}});
-  events.push_back({13, late, signal::SourceBack{{}}});
-  events.push_back({14, late, signal::JobClosed{}});
-  events.push_back({15, late, signal::JobOpened{"", signal::Topology()}});
+  events.push_back({13, kStart,
+                    signal::LogLine{.kind = signal::LogLine::Kind::kStalled,
+                                    .category = signal::Category::kProcessCrash,
+                                    .ranks = {2, 0},
+                                    .seconds = 10.0,
+                                    .where = {"a log", UINT64_MAX >> 1U, "one\ntwo\n"}}});
+  events.push_back({14, kStart, signal::LogLine{}});
+  events.push_back({15, late, signal::SourceBack{{}}});
+  events.push_back({16, late, signal::JobClosed{}});
+  events.push_back({17, late, signal::JobOpened{"", signal::Topology()}});
   return events;
 }
 
@@ -60,7 +67,7 @@ TEST(RoundTripTest, GivesBackEveryKindOfEvent) {
   const auto wanted = EveryKind();
   auto writer = *Writer::Open(file.path());
   ASSERT_TRUE(writer.Append({.events = wanted}, names.metrics));
-  EXPECT_EQ(writer.next_event(), 16U);
+  EXPECT_EQ(writer.next_event(), 18U);
   auto reader = *Reader::Open(file.path());  // while it is being written
   ExpectSame(ReadEvents(reader), wanted);
   ASSERT_TRUE(writer.Close());
@@ -210,6 +217,9 @@ TEST(WriterTest, RefusesWhatAReaderWouldRefuseAndGoesOn) {
       {"event 2: no such rank", {2, kStart, signal::Progress{.rank = 2}}},
       {"event 2: no such rank", {2, kStart, signal::RankEnded{.rank = -1}}},
       {"event 2: no such rank", {2, kStart, signal::SourceLost{{0, 5}}}},
+      {"event 2: no such rank", {2, kStart, signal::LogLine{.ranks = {5}}}},
+      {"event 2: a log says no such thing", {2, kStart, signal::LogLine{.seconds = NAN}}},
+      {"event 2: no file is called so", {2, kStart, signal::LogLine{.where = {"a\nb", 1, ""}}}},
       {"no such phase", {2, kStart, signal::Progress{.phase = static_cast<signal::Phase>(8)}}},
       {"its step does not follow", {2, kStart, signal::Frame{.step = 1}}},
       {"it sums no step", {2, kStart, signal::Frame{.step = 2, .steps = 0}}},

@@ -128,7 +128,7 @@ constexpr std::array kViews = {
     R"sql(CREATE VIEW events AS SELECT number,
   CASE kind WHEN 1 THEN 'job-opened' WHEN 2 THEN 'job-closed' WHEN 3 THEN 'frame'
     WHEN 4 THEN 'progress' WHEN 5 THEN 'rank-ended' WHEN 6 THEN 'source-lost'
-    WHEN 7 THEN 'source-back' END AS kind,
+    WHEN 7 THEN 'source-back' WHEN 8 THEN 'log-line' END AS kind,
   strftime('%Y-%m-%dT%H:%M:%fZ', received / 1e9, 'unixepoch') AS received,
   step, steps, expected_slow, rank, exit_status, signal, text, count
 FROM event_rows)sql",

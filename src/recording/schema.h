@@ -34,6 +34,7 @@ enum class EventKind : std::int64_t {
   kRankEnded,
   kSourceLost,
   kSourceBack,
+  kLogLine,
 };
 
 /// span_rows.state.

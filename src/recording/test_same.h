@@ -61,6 +61,12 @@ inline bool Same(const signal::SourceBack& a, const signal::SourceBack& b) {
   return a.ranks == b.ranks;
 }
 
+inline bool Same(const signal::LogLine& a, const signal::LogLine& b) {
+  return a.kind == b.kind && a.category == b.category && a.ranks == b.ranks &&
+         a.seconds == b.seconds && a.where.file == b.where.file && a.where.line == b.where.line &&
+         a.where.text == b.where.text;
+}
+
 inline bool Same(const signal::Event& a, const signal::Event& b) {
   if (a.number != b.number || a.received != b.received || a.what.index() != b.what.index()) {
     return false;

@@ -5,6 +5,7 @@
 #include <variant>
 #include <vector>
 
+#include "signal/cause.h"
 #include "signal/frame.h"
 #include "signal/metric.h"
 #include "signal/topology.h"
@@ -49,11 +50,27 @@ struct SourceBack {
   std::vector<std::int32_t> ranks;
 };
 
+/// A line of a log that says what became of ranks.
+struct LogLine {
+  enum class Kind : std::uint8_t {
+    kStalled,  ///< others wait for them in a collective
+    kDiffers,  ///< they are in another collective than the others
+    kFailed,   ///< an error that ends them
+  };
+  static constexpr std::size_t kKinds = 3;
+  Kind kind = Kind::kFailed;
+  Category category = Category::kProcessCrash;
+  std::vector<std::int32_t> ranks;  ///< none: not told, or undecided
+  double seconds = 0.0;             ///< of kStalled: they have been waited for at least so long
+  Evidence where;
+};
+
 /// What the watching path is fed with. `number` counts a run's events from 0.
 struct Event {
   std::uint64_t number = 0;
   Time received{};
-  std::variant<JobOpened, JobClosed, Frame, Progress, RankEnded, SourceLost, SourceBack> what;
+  std::variant<JobOpened, JobClosed, Frame, Progress, RankEnded, SourceLost, SourceBack, LogLine>
+      what;
 };
 
 }  // namespace ringward::signal

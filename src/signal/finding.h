@@ -45,8 +45,9 @@ enum class FindingKind : std::uint8_t {
   kUnusual,         ///< a learned model has not seen such numbers together in healthy steps
   kBlind,           ///< the agent of a host is silent: nothing is known of its ranks
   kHostLost,        ///< and the others wait for those ranks
+  kRankError,       ///< a rank's log holds an error that ends it
 };
-inline constexpr std::size_t kFindingKinds = 32;
+inline constexpr std::size_t kFindingKinds = 33;
 
 /// "rank-slow", ….
 const char* NameOf(FindingKind kind);
@@ -70,7 +71,8 @@ struct Finding {
   double lost_seconds = 0.0;     ///< that the job lost to it so far
   bool over = false;             ///< the stretch has ended
   std::string evidence;          ///< one sentence with numbers
-  // Of kThreshold only, as the user's rule says; not in recordings.
+  Evidence place;                ///< the line of a log that says it; not in recordings
+  // Of kThreshold only, and the category of kRankError, as the user's rule says; not in recordings.
   std::string rule;  ///< its name
   Severity severity = Severity::kWarning;
   Category category = Category::kResourceContention;

@@ -21,7 +21,7 @@ const char* NameOf(FindingKind kind) {
       "rank-apart",   "replicas-differ", "memory-trend",   "retransmits",       "clock-skew",
       "rank-starved", "host-busy",       "host-swaps",     "memory-runs-out",   "disk-runs-out",
       "all-wait",     "rank-throttled",  "gpu-errors",     "threshold",         "unusual",
-      "blind",        "host-lost"};
+      "blind",        "host-lost",       "rank-error"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 

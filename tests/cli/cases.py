@@ -233,6 +233,7 @@ WATCH = [
           ("an agent that records", ["--agent-of", "https://a:1", "--record", "r"], "--record: is the aggregator's, not an agent's"),
           ("an agent that alerts", ["--agent-of", "https://a:1", "--heartbeat", "http://b"],
            "--heartbeat: is the aggregator's, not an agent's"),
+          ("an agent that reads logs", ["--agent-of", "https://a:1", "--log", "l"], "--log: is the aggregator's, not an agent's"),
           ("both at once", ["--agent-of", "https://a:1", "--listen", "127.0.0.1:0"], "--listen: is the aggregator's, not an agent's"),
           ("in the clear", ["--agent-of", "http://10.0.0.1:9188"],
            "--agent-of http://10.0.0.1:9188: goes to another machine, which needs https://"),

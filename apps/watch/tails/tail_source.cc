@@ -5,12 +5,17 @@
 #include <utility>
 
 #include "base/log.h"
+#include "watch/tails/ticks_note.h"
 
 namespace ringward::watch {
 namespace {
 
 constexpr std::size_t kLookBytes = std::size_t{4} << 20U;
 constexpr std::chrono::milliseconds kLookEvery{250};
+/// So long after the first line of a rank the others have begun to print, too.
+constexpr std::chrono::seconds kAllPrint{2};
+/// What logs said before any rank is seen.
+constexpr std::size_t kLinesMost = 10'000;
 
 }  // namespace
 
@@ -21,6 +26,7 @@ TailSource::TailSource(TailOptions options, Source& base, bool shows_base, const
       clock_(clock),
       buffer_(kLookBytes),
       timeline_file_(options_.timeline),
+      logs_(options_.logs),
       grew_(clock.Now()) {}
 
 void TailSource::SayTrouble() {
@@ -30,9 +36,7 @@ void TailSource::SayTrouble() {
   said_trouble_ = trouble;
   if (!timeline_.lacks_ticks() || said_ticks_) return;
   said_ticks_ = true;
-  LogWarning(timeline_file_.path() +
-             ": this timeline holds no per-rank ticks, so it tells that somebody is late and not "
-             "who; HOROVOD_CACHE_CAPACITY=0 gives them");
+  LogWarning(timeline_file_.path() + ": " + kNoTicks);
 }
 
 bool TailSource::ReadTimeline() {
@@ -46,6 +50,48 @@ bool TailSource::ReadTimeline() {
   SayTrouble();
   behind_ = behind_ || piece.bytes.size() == buffer_.size();
   return !piece.bytes.empty();
+}
+
+bool TailSource::ReadLogs() {
+  const LogTails::Growth growth = logs_.Read(buffer_, clock_.Now());
+  behind_ = behind_ || growth.more;
+  for (signal::LogLine& line : logs_.Take()) {
+    if (lines_.size() < kLinesMost) lines_.push_back(std::move(line));
+  }
+  return growth.any;
+}
+
+/// Ranks are those that come to collectives, where that is known; else those that speak or are
+/// spoken of.
+std::size_t TailSource::World() const {
+  std::size_t world = std::max(options_.world, timeline_.world());
+  if (world > 0) return world;
+  world = std::max(logs_.world(), shown_world_);
+  for (const signal::LogLine& line : lines_) {
+    for (const std::int32_t rank : line.ranks)
+      world = std::max(world, static_cast<std::size_t>(rank) + 1);
+  }
+  return world;
+}
+
+bool TailSource::IsSettled() const {
+  if (options_.world > 0 || timeline_.world() > 0 || finished_) return true;
+  return first_rank_ && !behind_ && clock_.Now() - *first_rank_ >= kAllPrint;
+}
+
+void TailSource::Finish() {
+  logs_.Finish();
+  for (signal::LogLine& line : logs_.Take()) lines_.push_back(std::move(line));
+  if (any_bytes_ && World() == 0)
+    LogWarning("nothing is watched: the files of job " + options_.job + " tell of no rank");
+}
+
+/// Gives what logs say to one of the job's ranks.
+void TailSource::Say(std::vector<RankSight>& sights) {
+  const auto own = std::find_if(sights.begin(), sights.end(), [&](const RankSight& sight) {
+    return sight.who.job == options_.job && !sight.blind;
+  });
+  if (own != sights.end()) own->said = std::exchange(lines_, {});
 }
 
 /// The ranks that were shown, for the last time.
@@ -66,16 +112,18 @@ std::vector<RankSight> TailSource::EndShown() {
 }
 
 void TailSource::AddOwn(std::vector<RankSight>& sights) {
-  const std::size_t world = std::max(options_.world, timeline_.world());
+  const std::size_t world = World();
   const Clock::Duration now = clock_.Now();
-  const bool idle = options_.idle > Clock::Duration{} && now - grew_ >= options_.idle;
+  if (world > 0 && !first_rank_) first_rank_ = now;
+  // What the logs still had to say is given before the ranks end.
+  const bool idle = finished_ && lines_.empty();
   const bool changed = shown_world_ != 0 && shown_world_ != world;
   if (changed || (idle && shown_world_ != 0) || (by_base_ && shown_world_ != 0)) {
     auto ended = EndShown();
     std::move(ended.begin(), ended.end(), std::back_inserter(sights));
     return;
   }
-  if (world == 0 || idle || by_base_) return;
+  if (world == 0 || idle || by_base_ || !IsSettled()) return;
   shown_world_ = world;
   std::vector<RankSight> own = ranks_.Sights(timeline_, world, now);
   for (RankSight& sight : own) {
@@ -92,7 +140,14 @@ void TailSource::AddOwn(std::vector<RankSight>& sights) {
 std::vector<RankSight> TailSource::Look() {
   ++looks_;
   behind_ = false;
-  if (ReadTimeline()) grew_ = clock_.Now();
+  const bool grew = ReadTimeline();
+  if (ReadLogs() || grew) {
+    grew_ = clock_.Now();
+    any_bytes_ = true;
+    finished_ = false;
+  } else if (options_.idle > Clock::Duration{} && clock_.Now() - grew_ >= options_.idle) {
+    if (!std::exchange(finished_, true)) Finish();
+  }
   std::vector<RankSight> sights;
   if (shows_base_) sights = base_.Look();
   by_base_ = by_base_ || std::any_of(sights.begin(), sights.end(), [&](const RankSight& sight) {
@@ -102,6 +157,7 @@ std::vector<RankSight> TailSource::Look() {
   if (by_base_ && shown_world_ != 0)
     std::erase_if(sights, [&](const RankSight& sight) { return sight.who.job == options_.job; });
   AddOwn(sights);
+  Say(sights);
   if (by_base_) timeline_.Take();
   return sights;
 }

@@ -19,6 +19,7 @@ struct ErrorRow {
   bool follows = false;
   const char* rank_after = nullptr;  ///< the line names the rank behind this
   const char* also = nullptr;        ///< must be in the line, too
+  bool nobody = false;               ///< whoever prints it need not be the one at fault
 };
 
 constexpr ErrorRow kRows[] = {
@@ -29,6 +30,8 @@ constexpr ErrorRow kRows[] = {
     {"remote process exited", Where::kAnywhere, Category::kCommunication, true},
     {"Terminated", Where::kWhole, Category::kProcessCrash, true},
     {"processes exited with non-zero status", Where::kAnywhere, Category::kProcessCrash, true},
+    {"ChildFailedError", Where::kAnywhere, Category::kProcessCrash, true},
+    {"gloo::IoException", Where::kAnywhere, Category::kCommunication, true},
     {"has been removed from elastic job", Where::kAnywhere, Category::kProcessCrash, true},
     // Memory.
     {"CUDA out of memory", Where::kAnywhere, Category::kMemory},
@@ -37,7 +40,9 @@ constexpr ErrorRow kRows[] = {
     // The group of processes.
     {"NCCL WARN", Where::kAnywhere, Category::kCommunication, false, nullptr, "failed"},
     {"NCCL WARN", Where::kAnywhere, Category::kCommunication, false, nullptr, "error"},
-    {"Mismatched ", Where::kAnywhere, Category::kCommunication, false, nullptr, "One rank"},
+    {"Mismatched ", Where::kAnywhere, Category::kCommunication, false, nullptr, "One rank", true},
+    {"mismatch between collectives", Where::kAnywhere, Category::kCommunication, false, nullptr,
+     nullptr, true},
     {"MPI_ABORT was invoked on rank ", Where::kAnywhere, Category::kProcessCrash, false,
      "invoked on rank "},
     // Signals, as launchers, shells and the programs themselves tell them.
@@ -87,7 +92,7 @@ std::optional<ErrorWord> ErrorOfLine(std::string_view text) {
   const auto row = std::find_if(std::begin(kRows), std::end(kRows),
                                 [&](const ErrorRow& each) { return Fits(each, text); });
   if (row == std::end(kRows)) return std::nullopt;
-  ErrorWord word{.category = row->category, .follows = row->follows};
+  ErrorWord word{.category = row->category, .follows = row->follows, .nobody = row->nobody};
   if (row->rank_after == nullptr) return word;
   word.rank = RankAfter(text, row->rank_after);
   if (word.rank < 0) return std::nullopt;

@@ -14,6 +14,8 @@ struct ErrorWord {
   std::int32_t rank = -1;  ///< that the line names; -1: the one that prints it
   /// It is the consequence of what happened elsewhere: of no rank's doing.
   bool follows = false;
+  /// All raise it alike, whoever is at fault.
+  bool nobody = false;
 };
 
 /// The error that a line tells by itself; nothing for other lines.

@@ -50,7 +50,7 @@ void RankLog::TakeLine(std::string_view bytes) {
 LogWord RankLog::WordOf(const ErrorWord& error, std::int32_t rank, std::string_view text) const {
   LogWord word{.category = error.category, .line = line_, .text = Printable(text, kTextMost)};
   const std::int32_t who = error.rank >= 0 ? error.rank : rank;
-  if (who >= 0) word.ranks.push_back(who);
+  if (who >= 0 && !error.nobody) word.ranks.push_back(who);
   return word;
 }
 

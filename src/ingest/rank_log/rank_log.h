@@ -23,10 +23,10 @@ struct LogWord {
   };
   Kind kind = Kind::kFailed;
   signal::Category category = signal::Category::kProcessCrash;
-  std::vector<std::int32_t> ranks;  ///< ascending; empty: not told, or undecided
-  double seconds = 0.0;             ///< of kStalled: for at least so long
-  std::uint64_t line = 0;           ///< in the file, from 1
-  std::string text;                 ///< of that line, without tags
+  std::vector<std::int32_t> ranks{};  ///< ascending; empty: not told, or undecided
+  double seconds = 0.0;               ///< of kStalled: for at least so long
+  std::uint64_t line = 0;             ///< in the file, from 1
+  std::string text{};                 ///< of that line, without tags
 };
 
 struct LogCounts {

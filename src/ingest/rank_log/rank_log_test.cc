@@ -179,7 +179,7 @@ std::vector<Case> TracebackCases() {
       {"a mismatch",
        traceback + "[1]<stderr>:RuntimeError: Mismatched data types: One rank had type float32, "
                    "but another rank had type float64.\n",
-       "failed 1 communication 5: RuntimeError: Mismatched data types: One rank had type float32, "
+       "failed communication 5: RuntimeError: Mismatched data types: One rank had type float32, "
        "but another rank had type float64.\n"},
   };
 }
@@ -194,6 +194,12 @@ std::vector<Case> LineCases() {
       {"NCCL", "[1]<stdout>:n7:1:2 [0] NCCL WARN Call to connect failed\n",
        "failed 1 communication 1: n7:1:2 [0] NCCL WARN Call to connect failed\n"},
       {"NCCL's advice", "[1]<stdout>:n7:1:2 [0] NCCL WARN Cuda Host Alloc is slow\n", ""},
+  };
+}
+
+/// Of launchers, shells and the ends of others.
+std::vector<Case> LauncherCases() {
+  return {
       {"MPI_ABORT", "MPI_ABORT was invoked on rank 3 in communicator MPI_COMM_WORLD\n",
        "failed 3 process-crash 1: MPI_ABORT was invoked on rank 3 in communicator "
        "MPI_COMM_WORLD\n"},
@@ -225,6 +231,15 @@ std::vector<Case> LineCases() {
       {"C++", "[0]<stderr>:terminate called after throwing an instance of 'std::runtime_error'\n",
        "failed 0 process-crash 1: terminate called after throwing an instance of "
        "'std::runtime_error'\n"},
+      {"of PyTorch's mismatch the one that sees it is not the one",
+       "[1]<stderr>:RuntimeError: Detected mismatch between collectives on ranks. Rank 1 is "
+       "running\n",
+       "failed communication 1: RuntimeError: Detected mismatch between collectives on ranks. Rank "
+       "1 is running\n"},
+      {"torchrun's and Gloo's words after another's end",
+       "torch.distributed.elastic.multiprocessing.errors.ChildFailedError: \n[1]<stderr>:terminate "
+       "called after throwing an instance of 'gloo::IoException'\n",
+       ""},
       {"peers that are gone",
        "[1]<stderr>:Read error [127.0.0.1]:42731: Connection reset by peer\n[1]<stderr>:Killed\n",
        ""},
@@ -245,6 +260,7 @@ std::vector<Case> Cases() {
   std::vector<Case> cases = StallCases();
   for (Case& each : TracebackCases()) cases.push_back(std::move(each));
   for (Case& each : LineCases()) cases.push_back(std::move(each));
+  for (Case& each : LauncherCases()) cases.push_back(std::move(each));
   return cases;
 }
 

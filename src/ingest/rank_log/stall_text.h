@@ -14,11 +14,11 @@ namespace ringward::ingest {
 struct StallWord {
   /// Who keeps the others: the ranks that are missing, or, where all are missing somewhere (they
   /// are in different collectives), those that miss what most do not; ascending. Empty: undecided.
-  std::vector<std::int32_t> ranks;
+  std::vector<std::int32_t> ranks{};
   bool differ = false;   ///< ranks are in different collectives
   double seconds = 0.0;  ///< that is looked for; the stall itself is older
   std::uint64_t line = 0;
-  std::string text;  ///< the line that names the first of them
+  std::string text{};  ///< the line that names the first of them
 };
 
 /// Puts the inspector's lines together, of one rank that prints them: since 0.15, whether it calls
