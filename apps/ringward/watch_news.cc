@@ -16,8 +16,7 @@ std::string Printable(const std::string& job) { return job.empty() ? "(no name)"
 
 /// " on node7, node8"; nothing where no host is known.
 std::string HostsText(const std::vector<std::string>& hosts) {
-  if (std::all_of(hosts.begin(), hosts.end(), [](const auto& host) { return host.empty(); }))
-    return "";
+  if (hosts.empty()) return "";
   constexpr std::size_t kShown = 4;
   const std::vector<std::string> first(
       hosts.begin(), hosts.begin() + static_cast<std::ptrdiff_t>(std::min(kShown, hosts.size())));

@@ -75,7 +75,8 @@ bool JobEvents::Place(std::span<const RankSight> sights) {
     if (hosts_.empty()) {
       for (signal::RankPlace& place : places_) place.host = sight.host;
     }
-    if (hosts_.insert(sight.host).second) run_.hosts.push_back(sight.host);
+    const bool is_new = hosts_.insert(sight.host).second;
+    if (is_new && !sight.host.empty()) run_.hosts.push_back(sight.host);
     std::string& host = places_[static_cast<std::size_t>(sight.who.rank)].host;
     moved = moved || host != sight.host;
     host = sight.host;
