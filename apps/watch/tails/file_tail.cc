@@ -65,6 +65,8 @@ FileTail::Piece FileTail::Read(std::span<char> buffer) {
     if (!Open()) return {};
     got = pread(fd_.get(), buffer.data(), buffer.size(), 0);
   }
+  // Another host has replaced it on a network file system: it is opened anew at the next look.
+  if (got < 0 && errno == ESTALE) fd_.reset();
   if (got <= 0) return {};
   const std::string_view bytes(buffer.data(), static_cast<std::size_t>(got));
   at_ += got;
