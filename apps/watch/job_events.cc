@@ -33,19 +33,6 @@ constexpr std::uint64_t kTimesOfStep = 4;
 /// Values of a rank that wait for the end of their step.
 constexpr std::size_t kPendingMost = 4096;
 
-std::optional<Known> KnownOf(std::uint32_t metric) {
-  switch (metric) {
-    case telemetry::kLocalLoss:
-      return Known::kLoss;
-    case telemetry::kLocalGradientNorm:
-      return Known::kGradientNorm;
-    case telemetry::kSamples:
-      return Known::kSamples;
-    default:
-      return std::nullopt;
-  }
-}
-
 double MedianStep(const signal::Frame& frame) {
   const signal::Column* const column = frame.Find(Known::kStepTime);
   if (column == nullptr) return 0.0;

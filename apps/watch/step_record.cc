@@ -41,4 +41,17 @@ double WaitSeconds(const telemetry::StepRecord& record) {
   return 1e-9 * static_cast<double>(ns);
 }
 
+std::optional<signal::Known> KnownOf(std::uint32_t metric) {
+  switch (metric) {
+    case telemetry::kLocalLoss:
+      return signal::Known::kLoss;
+    case telemetry::kLocalGradientNorm:
+      return signal::Known::kGradientNorm;
+    case telemetry::kSamples:
+      return signal::Known::kSamples;
+    default:
+      return std::nullopt;
+  }
+}
+
 }  // namespace ringward::watch

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <initializer_list>
+#include <optional>
 
 #include "signal/metric.h"
 #include "telemetry/segment_reader.h"
@@ -16,5 +18,8 @@ double SelfSeconds(const telemetry::StepRecord& record,
 
 /// Time in phase communicate, and the waiting in all others; seconds.
 double WaitSeconds(const telemetry::StepRecord& record);
+
+/// What a recorder's metric is called in frames; nothing where detectors do not read it.
+std::optional<signal::Known> KnownOf(std::uint32_t metric);
 
 }  // namespace ringward::watch
