@@ -17,6 +17,7 @@ constexpr float kStallSteps = 20.0F;      // and so many typical steps
 constexpr float kOthersShare = 0.2F;      // of a stalled rank's self time that the median rank has
 constexpr float kStallTimes = 3.0F;       // and so many times the longest self time so far
 constexpr int kMissingFrames = 4;         // in a row, before we call ourselves blind
+constexpr int kMissingOnReturn = 64;      // of a rank we were blind to: what it did then is lost
 constexpr double kGapFactor = 1.5;        // over the longest gap between frames so far
 constexpr double kFirstStepFactor = 6.0;  // over the silence that counts in later steps
 constexpr double kAllWaitFactor = 2.5;    // the same, where nobody is outside the collective
@@ -114,10 +115,12 @@ void LivenessDetector::FindMissing(const signal::Frame& frame, FindingSink& sink
     Standing& standing = standing_[r];
     if (there[r] != 0) {
       standing.seen = true;
+      standing.late = false;
       standing.missing = 0;
       if (standing.lost) back.push_back(static_cast<std::int32_t>(r));
     } else if (standing.seen && !standing.ended && !standing.blind &&
-               ++standing.missing == kMissingFrames && !standing.lost) {
+               ++standing.missing == (standing.late ? kMissingOnReturn : kMissingFrames) &&
+               !standing.lost) {
       lost.push_back(static_cast<std::int32_t>(r));
     }
   }
@@ -181,6 +184,7 @@ void LivenessDetector::SeeAgain(const std::vector<std::int32_t>& ranks, signal::
     if (!Exists(rank)) continue;
     Standing& standing = standing_[static_cast<std::size_t>(rank)];
     standing.blind = false;
+    standing.late = true;
     standing.missing = 0;
     if (standing.ended) StartAnew(standing, rank);
     if (standing.known) standing.moved = standing.heard = at;

@@ -48,6 +48,7 @@ class LivenessDetector final : public Detector {
     bool ended = false;
     bool lost = false;   ///< frames hold nothing of it
     bool blind = false;  ///< its source is away
+    bool late = false;   ///< we see it again, and no frame has held it since
     int missing = 0;     ///< frames in a row without it
   };
 

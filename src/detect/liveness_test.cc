@@ -190,6 +190,39 @@ TEST(LivenessTest, EventsSayWhatTheySay) {
   }
 }
 
+// A host that is heard again tells of steps that are past, and of new ones only after a while.
+TEST(LivenessTest, WhoIsBackInSightIsNotMissedAtOnce) {
+  const struct {
+    const char* title;
+    std::int64_t away;   // frames after its return that do not hold rank 3
+    std::int64_t again;  // frames after that which do, before it is missing for ten more
+    std::vector<std::string> told;
+  } cases[] = {
+      {"a while", 30, 10, {"blind 3", "source-lost 3"}},
+      {"never again", 100, 0, {"blind 3", "source-lost 3"}},
+      {"not at all", 0, 30, {"blind 3", "source-lost 3"}},
+      {"only just", 30, 0, {"blind 3"}},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.title);
+    Standstill job(4, 1.0);
+    job.detectors.OnEvent({0, job.now, signal::SourceLost{{3}}});
+    job.detectors.OnEvent({0, job.now, signal::SourceBack{{3}}});
+    const std::int64_t missing = c.again > 0 ? 10 : 0;
+    for (std::int64_t i = 0; i < c.away + c.again + missing; ++i) {
+      auto numbers = HealthyStep({.world = 4}, kStepsBefore + i);
+      numbers.heard[3] = i >= c.away && i < c.away + c.again ? 1 : 0;
+      const auto frame = FrameOf(numbers, kStepsBefore + i, job.now);
+      job.now = frame.received;
+      job.detectors.OnEvent({0, frame.received, frame});
+    }
+    std::vector<std::string> told;
+    for (const signal::Finding& finding : Latest(job.detectors.Take()))
+      told.push_back(Brief(finding));
+    EXPECT_EQ(told, c.told);
+  }
+}
+
 TEST(LivenessTest, BlindnessIsToldByHost) {
   SmallJob small{.world = 12, .steps = kStepsBefore};
   DetectorSet detectors({});

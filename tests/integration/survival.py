@@ -149,9 +149,8 @@ def plant_slow_rank(stage):
 
 
 def accused(stage):
-    """Who is blamed. That reports of a host are lost while its agent is away blames nobody."""
-    return [n for n in stage.news.all if n["type"] == "incident" and n["job"] == stage.wide.name and n["culprit_ranks"] and
-            n["cause"] != "lost-reports"]
+    """Who is blamed."""
+    return [n for n in stage.news.all if n["type"] == "incident" and n["job"] == stage.wide.name and n["culprit_ranks"]]
 
 
 def take_turns(stage, end, names):
