@@ -20,6 +20,8 @@ using signal::Severity;
 
 constexpr double kUndecided = 0.45;  // told as information, nobody is accused
 
+constexpr double kOwnShare = 0.5;  // of what uneven work costs, for a rank to be its reason
+
 struct Rule {
   FindingKind kind;
   Category category;
@@ -306,6 +308,15 @@ bool ShortOfCoresAlike(std::span<const Finding> findings) {
   return now || (any(FindingKind::kHostBusy, true) && !any(FindingKind::kRankStarved, false));
 }
 
+/// What uneven work costs, as a share of a step.
+double CostOfUnevenWork(std::span<const Finding> findings) {
+  double cost = 0.0;
+  for (const Finding& finding : findings) {
+    if (finding.kind == FindingKind::kUnevenWork) cost = std::max(cost, finding.effect);
+  }
+  return cost;
+}
+
 /// The most decisive finding. Of a machine's ranks the majority says whether it is slow always, now
 /// and then, or for want of cores. Of a rank's repeats the worst that goes on speaks.
 const Finding& LeaderOf(std::span<const Finding> findings) {
@@ -317,6 +328,7 @@ const Finding& LeaderOf(std::span<const Finding> findings) {
   const auto tail = count(FindingKind::kRankTail);
   const bool by_themselves = SlowByThemselves(findings);
   const bool host_busy = ShortOfCoresAlike(findings);
+  const double uneven = CostOfUnevenWork(findings);
   const bool stalled = std::any_of(findings.begin(), findings.end(), [](const Finding& finding) {
     return finding.kind == FindingKind::kRankStalled && finding.place.line > 0;
   });
@@ -324,6 +336,9 @@ const Finding& LeaderOf(std::span<const Finding> findings) {
     const bool outvoted = (finding.kind == FindingKind::kRankSlow && tail > slow) ||
                           (finding.kind == FindingKind::kRankStarved && by_themselves);
     if (IsPast(finding, findings)) return -1;
+    // Work that moves about is now and then with this rank: it explains little of the gap.
+    if (IsRankTime(finding.kind) && finding.effect < kOwnShare * uneven)
+      return Decisiveness(FindingKind::kUnevenWork) - 1;
     // What Horovod says of a rank is more than that nothing is seen of it: its threads are alive.
     if (finding.kind == FindingKind::kRankSilent && stalled)
       return Decisiveness(FindingKind::kRankStalled) - 1;
