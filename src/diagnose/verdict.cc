@@ -165,6 +165,22 @@ std::vector<std::int32_t> RanksOf(std::span<const Finding> findings, const Findi
   return {ranks.begin(), ranks.end()};
 }
 
+/// The same with the few that are missing of a host: what slows a machine slows all of it, and
+/// where that is little some are found late.
+std::vector<std::int32_t> WithTheRestOfHosts(const std::vector<std::int32_t>& ranks,
+                                             const signal::Topology& topology) {
+  constexpr std::size_t kMissedOf = 8;  // one of so many
+  std::set<std::int32_t> all(ranks.begin(), ranks.end());
+  for (const auto& group : topology.ByHost()) {
+    const auto found = std::count_if(group.begin(), group.end(), [&](std::int32_t rank) {
+      return std::binary_search(ranks.begin(), ranks.end(), rank);
+    });
+    if (found > 0 && kMissedOf * (group.size() - static_cast<std::size_t>(found)) <= group.size())
+      all.insert(group.begin(), group.end());
+  }
+  return {all.begin(), all.end()};
+}
+
 /// Hosts all of whose ranks, at least two of them, are culprits; or those a finding names.
 std::vector<std::string> HostsOf(const std::vector<std::int32_t>& ranks, const Finding& leader,
                                  std::span<const Finding> findings,
@@ -373,6 +389,8 @@ Cause Judge(std::span<const Finding> findings, const signal::Topology& topology,
   AddUp(findings, step_seconds, cause);
   std::iter_swap(cause.evidence.begin(), cause.evidence.begin() + (&leader - findings.data()));
   if (rule.blames) cause.culprit_ranks = RanksOf(findings, leader);
+  if (IsRankTime(leader.kind))
+    cause.culprit_ranks = WithTheRestOfHosts(cause.culprit_ranks, topology);
   const bool most = 2 * cause.culprit_ranks.size() > topology.world() && topology.world() > 1;
   if (most) cause.culprit_ranks.clear();  // where most are concerned none is guilty
   cause.culprit_hosts = HostsOf(cause.culprit_ranks, leader, findings, topology);

@@ -1,6 +1,7 @@
-// A rank beside uneven work: guilty only of what is most of the gap.
+// Who is guilty where several findings make one incident.
 #include <gtest/gtest.h>
 
+#include <string>
 #include <vector>
 
 #include "diagnose/incidents.h"
@@ -22,7 +23,7 @@ Finding Costing(signal::FindingKind kind, std::vector<std::int32_t> ranks, doubl
   return finding;
 }
 
-TEST(UnevenWorkTest, WhoIsGuiltyBesideIt) {
+TEST(BlameTest, ARankBesideUnevenWork) {
   using Ranks = std::vector<std::int32_t>;
   const struct {
     const char* title;
@@ -61,6 +62,39 @@ TEST(UnevenWorkTest, WhoIsGuiltyBesideIt) {
     ASSERT_EQ(all.size(), 1U);
     EXPECT_EQ(all[0].cause, row.cause);
     EXPECT_EQ(all[0].culprit_ranks, row.culprits);
+  }
+}
+
+// Nearly all of a machine's ranks are slow: it is the machine, and so is the one that was missed.
+TEST(BlameTest, AllButOneOfAHost) {
+  const struct {
+    const char* title;
+    std::size_t ranks_per_host;
+    std::int32_t slow;  // ranks 0 to this - 1
+    std::size_t culprits;
+    std::vector<std::string> hosts;
+  } rows[] = {
+      {"7 of 8", 8, 7, 8, {"node0"}},
+      {"6 of 8", 8, 6, 6, {}},
+      {"3 of 4", 4, 3, 3, {}},
+      {"4 of 4", 4, 4, 4, {"node0"}},
+  };
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.title);
+    std::vector<signal::RankPlace> places(32);
+    for (std::size_t r = 0; r < places.size(); ++r)
+      places[r].host = "node" + std::to_string(r / row.ranks_per_host);
+    Incidents incidents;
+    incidents.SetTopology(signal::Topology(places));
+    for (std::int32_t rank = 0; rank < row.slow; ++rank) {
+      Finding finding = Costing(kRankSlow, {rank}, 0.5);
+      finding.id = static_cast<std::uint64_t>(rank) + 1;
+      incidents.Fold(std::span(&finding, 1), 1.0);
+    }
+    const auto all = incidents.All();
+    ASSERT_EQ(all.size(), 1U);
+    EXPECT_EQ(all[0].culprit_ranks.size(), row.culprits);
+    EXPECT_EQ(all[0].culprit_hosts, row.hosts);
   }
 }
 
