@@ -121,11 +121,11 @@ Result<Nvml> Nvml::Load(const std::string& path) {
   find(functions.processes,
        {"nvmlDeviceGetComputeRunningProcesses_v3", "nvmlDeviceGetComputeRunningProcesses_v2"});
   find(functions.processes_v1, {"nvmlDeviceGetComputeRunningProcesses"});
-  // A driver that hangs may still be inside when everything else has ended: never freed before.
-  static std::deque<Functions> loaded;
+  // A driver that hangs may still be inside when everything else has ended: never freed.
+  static auto* const loaded = new std::deque<Functions>();
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
-  return Nvml(&loaded.emplace_back(functions));
+  return Nvml(&loaded->emplace_back(functions));
 }
 
 Status Nvml::Begin() const {
