@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "io/test_folder.h"
 #include "watch/fake_source.h"
 #include "watch/tails/file_events.h"
 #include "watch/tails/file_tail.h"
@@ -19,22 +20,6 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-
-/// A folder of the test's own, gone with it.
-class Folder {
- public:
-  Folder() {
-    std::string name = (std::filesystem::temp_directory_path() / "tails-XXXXXX").string();
-    path_ = mkdtemp(name.data());
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
 
 void Append(const std::string& path, const std::string& text) {
   std::ofstream(path, std::ios::app) << text;
@@ -53,8 +38,8 @@ std::string ReadAll(FileTail& tail) {
 }
 
 TEST(FileTailTest, ReadsWhatIsNew) {
-  const Folder folder;
-  const std::string path = folder / "log";
+  const io::TestFolder folder;
+  const std::string path = folder.Path("log");
   FileTail tail(path);
   EXPECT_EQ(ReadAll(tail), "");  // it is waited for
   EXPECT_TRUE(tail.trouble().empty());
@@ -96,8 +81,8 @@ TEST(FileTailTest, FilesThatAreBegunAnew) {
        "rest"},
   };
   for (const auto& each : kCases) {
-    const Folder folder;
-    const std::string path = folder / "log";
+    const io::TestFolder folder;
+    const std::string path = folder.Path("log");
     Append(path, "old text");
     FileTail tail(path);
     EXPECT_EQ(ReadAll(tail), "old text") << each.name;
@@ -107,12 +92,12 @@ TEST(FileTailTest, FilesThatAreBegunAnew) {
 }
 
 TEST(FileTailTest, WhatIsNoFileIsTold) {
-  const Folder folder;
-  FileTail tail(folder / "");
+  const io::TestFolder folder;
+  FileTail tail(folder.Path(""));
   EXPECT_EQ(ReadAll(tail), "");
   EXPECT_EQ(tail.trouble(), "is no plain file");
-  ASSERT_EQ(mkfifo((folder / "pipe").c_str(), 0600), 0);
-  FileTail pipe(folder / "pipe");
+  ASSERT_EQ(mkfifo((folder.Path("pipe")).c_str(), 0600), 0);
+  FileTail pipe(folder.Path("pipe"));
   EXPECT_EQ(ReadAll(pipe), "");
   EXPECT_EQ(pipe.trouble(), "is no plain file");
 }
@@ -212,7 +197,7 @@ struct Watched {
 
 struct TailSourceTest : testing::Test {
   TailSourceTest() { clock.Advance(seconds(1000)); }
-  Folder folder;
+  io::TestFolder folder;
   ManualClock clock;
   NoRanks none{clock};
 };
@@ -254,8 +239,8 @@ TEST(TimelineRanksTest, ATransferThatIsLongerByItselfIsNoNetwork) {
 }
 
 TEST_F(TailSourceTest, NamesTheRankThatComesLate) {
-  TimelineWriter timeline(folder / "t.json");
-  Watched job({.job = "job", .timeline = folder / "t.json", .idle = seconds(5)}, clock, none,
+  TimelineWriter timeline(folder.Path("t.json"));
+  Watched job({.job = "job", .timeline = folder.Path("t.json"), .idle = seconds(5)}, clock, none,
               false);
   for (int step = 0; step < 400; ++step) {
     timeline.Step(step < 200 ? -1 : 2, 10'000);
@@ -269,8 +254,8 @@ TEST_F(TailSourceTest, NamesTheRankThatComesLate) {
 }
 
 TEST_F(TailSourceTest, NamesTheRankThatOthersWaitFor) {
-  TimelineWriter timeline(folder / "t.json");
-  Watched job({.job = "job", .timeline = folder / "t.json"}, clock, none, false);
+  TimelineWriter timeline(folder.Path("t.json"));
+  Watched job({.job = "job", .timeline = folder.Path("t.json")}, clock, none, false);
   for (int step = 0; step < 100; ++step) timeline.Step();
   job.Pass(seconds(2));
   timeline.Hang(3);
@@ -279,11 +264,11 @@ TEST_F(TailSourceTest, NamesTheRankThatOthersWaitFor) {
 }
 
 TEST_F(TailSourceTest, AFileThatIsWrittenAnewIsAnotherRun) {
-  TimelineWriter first(folder / "t.json");
-  Watched job({.job = "job", .timeline = folder / "t.json"}, clock, none, false);
+  TimelineWriter first(folder.Path("t.json"));
+  Watched job({.job = "job", .timeline = folder.Path("t.json")}, clock, none, false);
   for (int step = 0; step < 200; ++step) first.Step();
   job.Pass(seconds(1));
-  TimelineWriter second(folder / "t.json");
+  TimelineWriter second(folder.Path("t.json"));
   for (int step = 0; step < 100; ++step) second.Step();
   job.Pass(seconds(1));
   EXPECT_EQ(job.watcher.watches().front()->events().step(), 98);  // the last ends with the next
@@ -348,13 +333,14 @@ std::vector<LogCase> LogCases() {
 
 TEST_F(TailSourceTest, LogsNameRanks) {
   for (const LogCase& each : LogCases()) {
-    const Folder own;
+    const io::TestFolder own;
     ManualClock time;
     time.Advance(seconds(1000));
     NoRanks no_ranks(time);
-    Watched job({.job = "job", .logs = {own / "*.log"}, .world = each.world, .idle = seconds(5)},
-                time, no_ranks, false);
-    for (const auto& [name, text] : each.files) Append(own / name, text);
+    Watched job(
+        {.job = "job", .logs = {own.Path("*.log")}, .world = each.world, .idle = seconds(5)}, time,
+        no_ranks, false);
+    for (const auto& [name, text] : each.files) Append(own.Path(name), text);
     job.Pass(seconds(20));
     EXPECT_EQ(job.ears.jobs, each.jobs) << each.name;
     EXPECT_EQ(job.ears.incidents, each.incidents) << each.name;
@@ -363,10 +349,10 @@ TEST_F(TailSourceTest, LogsNameRanks) {
 }
 
 TEST_F(TailSourceTest, RanksThatRecordTellMoreThanTheTimeline) {
-  TimelineWriter timeline(folder / "t.json");
+  TimelineWriter timeline(folder.Path("t.json"));
   FakeSource ranks(clock);
-  Watched job({.job = "job", .timeline = folder / "t.json", .logs = {folder / "job.log"}}, clock,
-              ranks, true);
+  Watched job({.job = "job", .timeline = folder.Path("t.json"), .logs = {folder.Path("job.log")}},
+              clock, ranks, true);
   for (int step = 0; step < 300; ++step) timeline.Step(step < 150 ? -1 : 2, 10'000);
   job.Pass(seconds(10));
   EXPECT_EQ(job.ears.jobs, "job of 4\n");
@@ -374,13 +360,13 @@ TEST_F(TailSourceTest, RanksThatRecordTellMoreThanTheTimeline) {
   const auto& events = job.watcher.watches().front()->events();
   EXPECT_EQ(events.run().hosts, std::vector<std::string>{"here"});
   EXPECT_GT(events.step(), 10'000);  // those of 1,010 s, not the 300 of the file
-  Append(folder / "job.log", "[1]<stderr>:Killed\n");
+  Append(folder.Path("job.log"), "[1]<stderr>:Killed\n");
   job.Pass(seconds(3));
   EXPECT_EQ(job.ears.incidents, "rank-failed 1\n");  // logs go with them
 }
 
 TEST_F(TailSourceTest, RanksThatAreSeenLaterTakeOver) {
-  TimelineWriter timeline(folder / "t.json");
+  TimelineWriter timeline(folder.Path("t.json"));
   NoRanks before(clock);
   FakeSource ranks(clock);
   /// As if the ranks began to record after a while.
@@ -395,7 +381,7 @@ TEST_F(TailSourceTest, RanksThatAreSeenLaterTakeOver) {
     Source& first_;
     Source& then_;
   } base(before, ranks);
-  Watched job({.job = "job", .timeline = folder / "t.json"}, clock, base, true);
+  Watched job({.job = "job", .timeline = folder.Path("t.json")}, clock, base, true);
   for (int step = 0; step < 50; ++step) timeline.Step();
   job.Pass(seconds(2));
   EXPECT_EQ(job.ears.jobs, "job of 4\n");
@@ -407,12 +393,12 @@ TEST_F(TailSourceTest, RanksThatAreSeenLaterTakeOver) {
 }
 
 TEST_F(TailSourceTest, FilesOfAnEndedJobGiveTheSame) {
-  TimelineWriter timeline(folder / "t.json");
+  TimelineWriter timeline(folder.Path("t.json"));
   for (int step = 0; step < 400; ++step) timeline.Step(step < 200 ? -1 : 2, 10'000);
-  Append(folder / "job.log", "[1]<stderr>:Killed\n");
+  Append(folder.Path("job.log"), "[1]<stderr>:Killed\n");
   JobFilesRead read;
   const auto events =
-      EventsOfFiles({.timeline = folder / "t.json", .logs = {folder / "job.log"}}, read);
+      EventsOfFiles({.timeline = folder.Path("t.json"), .logs = {folder.Path("job.log")}}, read);
   ASSERT_TRUE(events) << events.error().what();
   pipeline::State state({});
   for (const signal::Event& event : *events)
