@@ -283,7 +283,7 @@ TEST(DetectorsTest, SpikesThatComeAgainAndAgainBecomeUsual) {
   EXPECT_LE(told, 10U) << "of " << spikes;
 }
 
-// What a rank marks as slow on purpose, and what all do together for a step, is no trouble.
+// Within the warm-up, and soon after it.
 TEST(DetectorsTest, AnInputThatSlowsBeforeAllIsLearnedIsNamedAsInput) {
   for (const std::int64_t from : {30, 36, 40, 44}) {
     const auto trouble = [=](std::int64_t step, StepNumbers& numbers) {
@@ -301,6 +301,7 @@ TEST(DetectorsTest, AnInputThatSlowsBeforeAllIsLearnedIsNamedAsInput) {
   }
 }
 
+// What a rank marks as slow on purpose, and what all do together for a step, is no trouble.
 TEST(DetectorsTest, ExpectedSlownessFindsNothing) {
   std::vector<signal::Event> events = EventsOf({}, [](std::int64_t step, StepNumbers& numbers) {
     if (step % 50 >= 45) numbers.compute[static_cast<std::size_t>(step % 3)] *= 30.0F;

@@ -11,19 +11,16 @@ namespace ringward::detect {
 
 /// Who has stopped. A job in step moves as a whole, so the question is who does not move while the
 /// others wait:
-/// - a frame in which one rank spent far longer outside the collective than any ever did, the
-/// others inside
-///   it (kRankStalled): the stall is over when such a frame arrives;
-/// - no frame for longer than it ever took, and a rank whose collective count is behind, or of
-/// which
-///   nothing is heard, or whose process does not run (kRankSilent);
-/// - all of them inside a collective, none of them stopped, for longer than a step ever took
-///   (kAllWait);
-/// - a process that has ended while the job has not (kRankEnded); one that is seen again in its
-/// place
+/// - kRankStalled: a frame in which one rank spent far longer outside the collective than any ever
+///   did, the others inside it. The stall is over when such a frame arrives;
+/// - kRankSilent: no frame for longer than it ever took, and a rank whose collective count is
+///   behind, or of which nothing is heard, or whose process does not run;
+/// - kAllWait: all of them inside a collective, none of them stopped, for longer than a step ever
+///   took;
+/// - kRankEnded: a process has ended while the job has not. One that is seen again in its place
 ///   (SourceBack) starts anew;
-/// - a rank of which frames hold nothing although the job goes on (kSourceLost);
-/// - ranks whose source is known to be away (kBlind): they may be well. Where the others wait and
+/// - kSourceLost: frames hold nothing of a rank although the job goes on;
+/// - kBlind: ranks whose source is known to be away. They may be well: where the others wait and
 ///   nobody who is in sight keeps them, their host is gone (kHostLost).
 /// Before the first frame nothing is known of how long a step takes, and ranks load, compile and
 /// wait for one another: there only processes that do not run are told, after six times as long.

@@ -51,6 +51,7 @@ class Stage:
         self.sampler = Sampler()
         self.lives = 0  # of the aggregator
         self.records, self.down, self.said = [], [], {}
+        self.told = []  # News of each of them
         tag = uuid.uuid4().hex[:6]
         self.wide = WideJob(f"job-{tag}", WORLD, SLOW, [self.segments(host) for host in HOSTS])
         self.restless = RestlessJob(f"restless-{tag}", self.segments(HOSTS[0]))
@@ -80,6 +81,7 @@ class Stage:
             environment=dict(os.environ, LD_PRELOAD=FAKETIME, FAKETIME_TIMESTAMP_FILE=str(self.clock_file), FAKETIME_NO_CACHE="1",
                              FAKETIME_DONT_FAKE_MONOTONIC="1", NO_FAKE_STAT="1"))
         self.news = News(self.folder / f"aggregator-{self.lives}.out")
+        self.told.append(self.news)
         wait_for("the aggregator", 30, lambda: self.news.find(type="listening"))
         return began
 
@@ -149,8 +151,8 @@ def plant_slow_rank(stage):
 
 
 def accused(stage):
-    """Who is blamed."""
-    return [n for n in stage.news.all if n["type"] == "incident" and n["job"] == stage.wide.name and n["culprit_ranks"]]
+    """Who is blamed, by any of the aggregators."""
+    return [n for news in stage.told for _, n in news.find(type="incident", job=stage.wide.name) if n["culprit_ranks"]]
 
 
 def take_turns(stage, end, names):
